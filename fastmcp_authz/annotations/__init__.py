@@ -1,0 +1,46 @@
+"""Text to syntax: docstrings and shared `.rbs` files in, syntax trees and problems out. No schemas, no callers."""
+
+from fastmcp_authz.annotations.library import Library, shared_folders
+from fastmcp_authz.annotations.reader import read_annotation
+from fastmcp_authz.annotations.syntax import (
+    Alias,
+    Annotation,
+    Field,
+    Import,
+    Intersection,
+    Literal,
+    Name,
+    Nilable,
+    Record,
+    Signature,
+    Source,
+    Span,
+    Tag,
+    Tagged,
+    Tuple,
+    Type,
+    Union,
+)
+
+__all__ = [
+    "Alias",
+    "Annotation",
+    "Field",
+    "Import",
+    "Intersection",
+    "Library",
+    "Literal",
+    "Name",
+    "Nilable",
+    "Record",
+    "Signature",
+    "Source",
+    "Span",
+    "Tag",
+    "Tagged",
+    "Tuple",
+    "Type",
+    "Union",
+    "read_annotation",
+    "shared_folders",
+]

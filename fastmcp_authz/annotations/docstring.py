@@ -1,0 +1,187 @@
+"""A docstring in, prose and annotation blocks out: SPEC section 2, "Blocks".
+
+A block's text is the docstring's own lines with the marks at their front (`#:`, `@rbs`, Ruby's `#`) replaced by as many
+blanks. So an offset in the block's text, plus where the block begins, *is* the offset in the docstring.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from fastmcp_authz.annotations.scanner import BlockText, Scanner
+from fastmcp_authz.annotations.syntax import Source, Span
+from fastmcp_authz.errors import Problem
+
+_HEAD = re.compile(r"\s*(?P<ruby>#[ \t]*(?=@)|#[ \t]+)?(?:(?P<signature>#:)|@rbs(?P<rest>.*))", re.DOTALL)
+_KIND = re.compile(r"\s+(type|import)(?:\s|$)")
+_RUBY_MARK = re.compile(r"\s*#(?![:])")
+_COMMENT = re.compile(r"\s*#(?:\s|$)")
+_CARRIAGE_RETURN = re.compile(r"\r+(?=\n|\Z)")
+_BARE_MARK = re.compile(r"\s*#\s*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """The lines of one annotation."""
+
+    kind: Literal["alias", "import", "signature", "unknown"]
+    text: BlockText
+    start: int
+    """Where it begins in the docstring."""
+    problems: tuple[Problem, ...] = ()
+    readable: bool = True
+    """Whether its brackets, strings and tags are in order, so that the grammar can have it."""
+
+
+def dedented(docstring: str, *, name: str, first_line: int) -> Source:
+    r"""Return the docstring as `inspect.cleandoc` gives it, and still know on which line of the file it begins.
+
+    `first_line` is the line of the docstring's opening quotes. A carriage return before a line end is a blank.
+    """
+    lines = _CARRIAGE_RETURN.sub("", docstring).expandtabs().split("\n")
+    margin = min((len(line) - len(line.lstrip()) for line in lines[1:] if line.strip()), default=0)
+    lines = [lines[0].lstrip(), *(line[margin:] for line in lines[1:])]
+    while lines and not lines[-1]:
+        lines.pop()
+    skipped = 0
+    while skipped < len(lines) and not lines[skipped]:
+        skipped += 1
+    return Source(name, "\n".join(lines[skipped:]), first_line + skipped)
+
+
+def split(source: Source) -> tuple[str, tuple[Block, ...]]:
+    """Return the prose of a dedented docstring, tidied, and its blocks in order."""
+    reader = _Reader(source)
+    blocks: list[Block] = []
+    prose: list[str] = []
+    closing_gap = False
+    while not reader.done:
+        if _HEAD.match(reader.line):
+            # `# ` lines that touch a block are comments of it, above as well as below.
+            while prose and _COMMENT.match(prose[-1]):
+                bare = _BARE_MARK.match(prose.pop())
+                if bare:
+                    break
+            blocks.append(reader.block())
+            closing_gap = True
+        else:
+            line = reader.next()
+            if closing_gap and not line.strip() and (not prose or not prose[-1].strip()):
+                continue
+            closing_gap = False
+            prose.append(line)
+    return "\n".join(prose).strip(), tuple(blocks)
+
+
+class _Reader:
+    """Walks over the lines of a docstring."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._lines = source.text.split("\n")
+        self._index = 0
+        self._offset = 0
+
+    @property
+    def done(self) -> bool:
+        return self._index >= len(self._lines)
+
+    @property
+    def line(self) -> str:
+        return self._lines[self._index]
+
+    def next(self) -> str:
+        line = self._lines[self._index]
+        self._index += 1
+        self._offset += len(line) + 1
+        return line
+
+    def block(self) -> Block:
+        """Take all lines of the block that begins with the next one."""
+        head = _HEAD.match(self.line)
+        assert head is not None
+        start, first = self._offset, self.line
+        kind: Literal["alias", "import", "signature", "unknown"] = "signature"
+        mark = head.end("signature")
+        if not head["signature"]:
+            named = _KIND.match(head["rest"])
+            kind = "unknown" if named is None else "alias" if named[1] == "type" else "import"
+            mark = head.start("rest")
+        scanner = Scanner(self._source, signature=kind == "signature")
+        problems: list[Problem] = []
+
+        def take(blanked: str) -> None:
+            scanner.feed(blanked, self._offset)
+            self.next()
+
+        take(_blanked(first, mark))
+        if kind == "signature":
+            self._follow_signature(scanner, take, problems, ruby=head["ruby"] is not None)
+        else:
+            self._follow_declaration(scanner, take, ruby=head["ruby"] is not None, joins=kind != "import")
+        text = scanner.finish()
+        if kind == "unknown":
+            end = start + len(first.rstrip())
+            problems = [Span(start + mark - len("@rbs"), end, self._source).problem(_unknown(first[mark:].split()))]
+        elif scanner.fault is not None:
+            problems.append(scanner.fault)
+        return Block(kind, text, start, tuple(problems), kind != "unknown" and scanner.fault is None)
+
+    def _follow_signature(
+        self, scanner: Scanner, take: Callable[[str], None], problems: list[Problem], *, ruby: bool
+    ) -> None:
+        while not self.done and self.line.strip():
+            head = _HEAD.match(self.line)
+            if head is not None:
+                if not head["signature"]:
+                    return
+                rest = self.line[head.end() :]
+                if scanner.closed and rest.lstrip().startswith("("):
+                    return  # a second signature
+                take(_blanked(self.line, head.end()))
+            elif ruby and _BARE_MARK.match(self.line):
+                self.next()
+                return
+            elif _COMMENT.match(self.line) and not scanner.inside_tag:
+                take(" " * len(self.line))
+            elif scanner.inside:
+                if not problems and not scanner.after_arrow:
+                    problems.append(
+                        Span(self._offset, self._offset + len(self.line), self._source).problem(
+                            "this line stands inside the signature above it: begin it with `#:`, as each of its lines."
+                        )
+                    )
+                take(self.line)
+            else:
+                return
+
+    def _follow_declaration(self, scanner: Scanner, take: Callable[[str], None], *, ruby: bool, joins: bool) -> None:
+        while not self.done and self.line.strip() and not _HEAD.match(self.line):
+            if ruby and _BARE_MARK.match(self.line):
+                self.next()
+                return
+            mark = _RUBY_MARK.match(self.line) if ruby else None
+            line = _blanked(self.line, mark.end()) if mark else self.line
+            if (joins and scanner.unfinished) or scanner.inside or (joins and line.lstrip()[:1] in ("|", "&")):
+                take(line)
+            elif _COMMENT.match(self.line):
+                take(" " * len(self.line))
+            else:
+                return
+
+
+def _blanked(line: str, end: int) -> str:
+    return " " * end + line[end:]
+
+
+def _unknown(words: list[str]) -> str:
+    written = f"`@rbs {words[0]}`" if words else "`@rbs` alone"
+    advice = "Annotations are `@rbs type NAME = ...`, `@rbs import NAME` and `#: (name: Type, ...) -> output`."
+    if words and words[0].rstrip(":") in ("return", "returns", "output"):
+        advice += " What a tool gives back is declared with `@rbs type output = ...`."
+    elif words and (words[0].endswith(":") or words[1:2] == [":"]):
+        advice += " A parameter is declared in the signature, `#:`."
+    return f"{written} is no annotation. {advice}"

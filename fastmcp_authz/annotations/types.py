@@ -1,0 +1,270 @@
+"""Parse trees to types: one function a rule of `rbs.peg`, in the order of that file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from parsimonious.nodes import Node
+
+from fastmcp_authz.annotations import grammar, pythonisms
+from fastmcp_authz.annotations.scanner import BlockText
+from fastmcp_authz.annotations.syntax import (
+    Field,
+    Intersection,
+    Name,
+    Nilable,
+    Record,
+    Source,
+    Span,
+    Tag,
+    Tagged,
+    Tuple,
+    Type,
+    Union,
+)
+from fastmcp_authz.annotations.tokens import TokenReader
+from fastmcp_authz.errors import Problem
+
+if TYPE_CHECKING:
+    from re import Match
+
+
+class _Part(NamedTuple):
+    """One of the types that `|` and `&` join."""
+
+    operator: str | None
+    begin: int
+    """Where the operator stands, or the type, if there is none."""
+    type: Type
+    behind: int
+    """Where the tags behind it begin."""
+    end: int
+
+
+class TypeReader(TokenReader):
+    """Reads the types in the parse tree of one block."""
+
+    def __init__(
+        self, block: BlockText, start: int, source: Source, problems: list[Problem], deprecations: list[Problem]
+    ) -> None:
+        super().__init__(block, start, source, problems, deprecations)
+        self._member_token = grammar.token("member", block.outline)
+        self._plain_token = grammar.token("plain", block.outline)
+        self._forms: dict[str, Callable[[Node], Type]] = {
+            "scalar": lambda node: self._scalar(node.match),
+            "generic": self._generic,
+            "record": self._record,
+            "group": self._group,
+            "tuple": self._tuple,
+            "misplaced": self._misplaced,
+        }
+
+    # ---- Unions and intersections
+
+    def _type(self, node: Node) -> Type:
+        members, tags = self._joined(self._parts(node))
+        members[-1] = _tagged(members[-1], tags)
+        return _union(members)
+
+    def _parts(self, node: Node) -> Iterator[_Part]:
+        """Read the parts of a type, each when its turn comes."""
+        written = node.children[0]
+        if written.expr_name == "members":
+            yield from self._members(written.start, written.end)
+            return
+        for part in written.children:
+            operator, form, tags = part.children
+            found = operator.match
+            begin = operator.end if found[1] is None else found.start(1)
+            yield _Part(found[1], begin, self._form(form), tags.start, tags.end)
+
+    def _members(self, start: int, end: int) -> Iterator[_Part]:
+        for found in self._member_token.finditer(self._outline, start, end):
+            operator = found["operator"]
+            begin = found.start("operator" if operator else "box" if found["box"] else "scalar")
+            yield _Part(operator, begin, self._member(found), *found.span("tags"))
+
+    def _joined(self, parts: Iterable[_Part]) -> tuple[list[Type], tuple[Tag, ...]]:
+        """Return the members of a union, tags on each but the last, and its tags.
+
+        `&` binds closer than `|`, and a tag behind it is for the whole.
+        """
+        members: list[Type] = []
+        sides: list[Type] = []
+        tags: tuple[Tag, ...] = ()
+        for operator, begin, side, behind, end in parts:
+            if not sides:
+                if operator == "&":
+                    self._note(self._at(begin, begin + 1), "`&` joins two types: nothing is before it.")
+            elif operator == "&":
+                if tags:
+                    self._note(tags[0].at, f"a tag goes behind the whole of `A & B`: write `... & {side} {tags[0]}`.")
+            else:
+                if operator is None:
+                    self._note(self._at(begin, end), _unjoined(sides[-1], side))
+                members.append(_tagged(_intersection(sides), tags))
+                sides, tags = [], ()
+            sides.append(side)
+            tags += self._tags(behind, end)
+        members.append(_intersection(sides))
+        return members, tags
+
+    # ---- Forms
+
+    def _form(self, node: Node) -> Type:
+        form = node.children[0]
+        return self._forms[form.expr_name](form)
+
+    def _member(self, found: Match[str]) -> Type:
+        """Read the type of a `member`: a scalar, or a name with one scalar in brackets."""
+        name = found["box"]
+        if name is None:
+            return self._scalar(found)
+        at = self._at(found.start("box"), found.start("nil"))
+        return self._named(Name(name, (self._scalar(found, "inner", "maybe"),), at=at), found["nil"])
+
+    def _generic(self, node: Node) -> Type:
+        opening, elements, closing = node.children
+        found = closing.match
+        at = self._at(node.start, found.end("end"))
+        return self._named(Name(opening.match[1], self._elements(elements, closing), at=at), found["nil"])
+
+    def _named(self, generic: Name, marks: str) -> Type:
+        if not generic.arguments:
+            self._note(generic.at, f"write a type between the brackets of `{generic}[]`, or no brackets.")
+        meant = pythonisms.meant(generic)
+        if meant is not None:
+            self._note(generic.at, f"`{generic}` is Python's spelling: write `{meant}`.")
+        return _nilable(meant or generic, marks, generic.at)
+
+    def _tuple(self, node: Node) -> Type:
+        _, elements, closing = node.children
+        found = closing.match
+        at = self._at(node.start, found.end("end"))
+        return _nilable(Tuple(self._elements(elements, closing), at=at), found["nil"], at)
+
+    def _elements(self, node: Node, closing: Node) -> tuple[Type, ...]:
+        elements: list[Type] = []
+        for element in node.children:
+            separator, written = element.children
+            self._check_comma(separator.match, element.end, first=not elements)
+            elements.append(self._type(written))
+        if not elements:
+            self._check_comma(closing.match, closing.end, first=True)
+        return tuple(elements)
+
+    def _record(self, node: Node) -> Type:
+        _, fields, closing = node.children
+        found = closing.match
+        at = self._at(node.start, found.end("end"))
+        return _nilable(Record(self._fields(fields, closing), at=at), found["nil"], at)
+
+    def _group(self, node: Node) -> Type:
+        _, inner, closing = node.children
+        found = closing.match
+        return _nilable(self._type(inner), found["nil"], self._at(node.start, found.end("end")))
+
+    def _misplaced(self, node: Node) -> Type:
+        """Read `@min(1) Integer` as `Integer`."""
+        early, form = node.children
+        first = self._tags(early.start, early.end)[0]
+        type_ = self._form(form)
+        self._note(first.at, f"a tag comes after its type: write `{type_} {first}`.")
+        return type_
+
+    # ---- Fields
+
+    def _fields(self, node: Node, closing: Node) -> tuple[Field, ...]:
+        fields: dict[str, Field] = {}
+        for found, field_node in self._each_field(node):
+            self._check_comma(found, field_node.end if field_node else found.end(), first=not fields)
+            field = self._field(field_node) if field_node else self._plain(found)
+            first = fields.setdefault(field.name, field)
+            if first is not field:
+                line = self._source.line_at(first.at.start)
+                self._note(field.at, f"`{field.name}` is declared twice, first on line {line}: keep one of them.")
+        if not fields:
+            self._check_comma(closing.match, closing.end, first=True)
+        return tuple(fields.values())
+
+    def _each_field(self, node: Node) -> Iterator[tuple[Match[str], Node | None]]:
+        """Return the first token of each field, and its node if there is more to it than that token."""
+        for child in node.children:
+            written = child.children[0]
+            if written.expr_name == "field":
+                yield written.children[0].match, written
+                continue
+            for found in self._plain_token.finditer(self._outline, written.start):
+                yield found, None
+                if found.end() == written.end:
+                    break
+
+    def _plain(self, found: Match[str]) -> Field:
+        name, optional, at = self._key(found)
+        start = found.end("colon")
+        if found.start("member") == start and found["operator"] is None:
+            return Field(name, self._member(found), optional, self._tags(*found.span("tags")), at=at)
+        type_, tags = self._with_field_tags(self._members(start, found.end()))
+        return Field(name, type_, optional, tags, at=at)
+
+    def _field(self, node: Node) -> Field:
+        key, written = node.children
+        name, optional, at = self._key(key.match)
+        type_, tags = self._with_field_tags(self._parts(written))
+        return Field(name, type_, optional, tags, at=at)
+
+    def _with_field_tags(self, parts: Iterable[_Part]) -> tuple[Type, tuple[Tag, ...]]:
+        """Return a field's type and its tags.
+
+        A tag behind the last member is the field's, unless a member before it has one: then each keeps its own.
+        """
+        members, tags = self._joined(parts)
+        if any(isinstance(member, Tagged) for member in members[:-1]):
+            members[-1], tags = _tagged(members[-1], tags), ()
+        return _union(members), tags
+
+    # ---- What joins them
+
+    def _check_comma(self, lead: Match[str], end: int, *, first: bool) -> None:
+        """Note what has no comma before it, though it is not the first of a list, and what has one though it is.
+
+        It begins with the token `lead` and ends at `end`.
+        """
+        if first:
+            if lead["comma"]:
+                at = self._at(lead.end("comma") - 1, lead.end("comma"))
+                self._note(at, "nothing stands before this comma: leave it out.")
+        elif not lead["comma"]:
+            written = self._text[lead.start() : end].lstrip()
+            begin, word = end - len(written), written.split()[0]
+            self._note(self._at(begin, begin + len(word)), f"a comma is missing before `{word}`.")
+
+
+def _unjoined(left: Type, right: Type) -> str:
+    return (
+        f"nothing joins `{left}` and `{right}`: write `|` (either of them), `&` (a record that is both), or a comma "
+        "if it is the next one in a list."
+    )
+
+
+def _union(members: list[Type]) -> Type:
+    return members[0] if len(members) == 1 else Union(tuple(members), at=_around(members))
+
+
+def _intersection(sides: list[Type]) -> Type:
+    return sides[0] if len(sides) == 1 else Intersection(tuple(sides), at=_around(sides))
+
+
+def _tagged(type_: Type, tags: tuple[Tag, ...]) -> Type:
+    return Tagged(type_, tags, at=Span(type_.at.start, tags[-1].at.end, type_.at.source)) if tags else type_
+
+
+def _nilable(type_: Type, marks: str, at: Span) -> Type:
+    """Apply the `?` behind a type; one is as good as many."""
+    return Nilable(type_, at=at) if marks and not isinstance(type_, Nilable) else type_
+
+
+def _around(types: Sequence[Type]) -> Span:
+    first, last = types[0].at, types[-1].at
+    return Span(first.start, last.end, first.source)

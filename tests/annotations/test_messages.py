@@ -1,0 +1,185 @@
+"""What the author of a wrong declaration reads, and where the mark stands."""
+
+from __future__ import annotations
+
+import pytest
+
+from fastmcp_authz.annotations import read_annotation
+from fastmcp_authz.errors import ContractError
+from tests.annotations.trees import messages
+
+ALIAS = "An alias is `@rbs type name = Type`."
+SIGNATURE = "A signature is `#: (name: Type, ?optional: Type) -> output`."
+ANNOTATIONS = "Annotations are `@rbs type NAME = ...`, `@rbs import NAME` and `#: (name: Type, ...) -> output`."
+NEVER_CLOSED = "A blank line, or the next annotation, ends a block, complete or not."
+
+
+@pytest.mark.parametrize(
+    ("written", "message"),
+    [
+        ("#: (a: [b) -> o", "1:9+1 `)` cannot close the `[` that was opened on this line: write `]` first."),
+        ("#: (\n#: a: {b: c) -> o", "2:11+1 `)` cannot close the `{` that was opened on this line: write `}` first."),
+        ("@rbs type a = {\n b: c ]", "2:5+1 `]` cannot close the `{` that was opened on line 1: write `}` first."),
+        ("@rbs type a = b }", "1:16+1 `}` closes nothing: no bracket is open here."),
+        ("#: (a: b", f"1:3+1 `(` is opened here and never closed: write `)` where it ends. {NEVER_CLOSED}"),
+        (
+            "#: (a: b @t(never closed -> o",
+            "1:9+3 the parenthesis of `@t(` is not closed where it should be: its value runs to the `)` that matches. "
+            r"Write `\(` or `\)` for a single parenthesis in a text.",
+        ),
+        (
+            "#: (\n#: a: b @t(c,\n#: d: e @u(1)\n#: ) -> o",
+            "2:8+3 the parenthesis of `@t(` is not closed where it should be: its value runs to the `)` that matches. "
+            r"Write `\(` or `\)` for a single parenthesis in a text.",
+        ),
+        (
+            '@rbs type a = "b',
+            '1:14+2 the text that this " opens is not closed on its line: write " behind it. Inside it, a quote is '
+            "written with a backslash before it.",
+        ),
+        (r'@rbs type a = "\ud800"', r"1:14+8 an escape in this text names no character: `\u` takes a code point."),
+        ("@rbs type a = b |\n\nc", None),
+        (
+            "@rbs type a = b &\n\nc",
+            "1:16+1 after `&` a type is missing.",
+        ),
+        (
+            "@rbs type a =",
+            f"1:12+1 after `=` something is missing: a blank line, or the next annotation, ended the block. {ALIAS}",
+        ),
+        ("@rbs type", f"1:5+4 a name is missing. {ALIAS}"),
+        ("@rbs type = b", f"1:5+8 a name is missing. {ALIAS}"),
+        ("@rbs type 5a = b", f"1:10+2 `5a` is no name for a type. {ALIAS}"),
+        ("@rbs type a b", f"1:12+1 after the name `a` comes `=`. {ALIAS}"),
+        ("@rbs import", "1:5+6 a name is missing. An import is `@rbs import NAME`, one file to a line."),
+        ("@rbs import a b", "1:14+1 one import names one file. An import is `@rbs import NAME`, one file to a line."),
+        ("@rbs type a[T, T] = b", "1:15+1 the type parameter `T` is declared twice."),
+        ("@rbs type a[5] = b", "1:12+1 `5` is no name for a type parameter: write `[T]`."),
+        (
+            "@rbs type a = b\n@rbs type a = c",
+            "2:10+1 the type `a` is declared twice, first on line 1: rename or remove one.",
+        ),
+        (
+            "@rbs type a = b c",
+            "1:16+1 nothing joins `b` and `c`: write `|` (either of them), `&` (a record that is both), or a comma if "
+            "it is the next one in a list.",
+        ),
+        ("@rbs type a = b, c", f"1:17+1 `c` does not belong to the type before it. {ALIAS}"),
+        ("@rbs type a = & b", "1:14+1 `&` joins two types: nothing is before it."),
+        (
+            "@rbs type a = b | & c",
+            "1:18+1 two operators in a row, `|` and `&`: leave one out, or write a type between them.",
+        ),
+        ("@rbs type a = {\n b: c,\n b: d }", "3:0+1 `b` is declared twice, first on line 2: keep one of them."),
+        ("@rbs type a = { b: c d: e }", "1:21+2 a comma is missing before `d:`."),
+        (
+            "@rbs type a = [b, , c]",
+            "1:18+1 between `,` and `,` something is missing: leave out one of them, or write it.",
+        ),
+        ("@rbs type a = { , b: c }", "1:16+1 nothing stands before this comma: leave it out."),
+        ("@rbs type a = { : b }", "1:16+1 a field needs a name before its `:`: write `name: Type`."),
+        (
+            "@rbs type a = { b }",
+            "1:16+1 fields and parameters have a name: write `name: b`, or `b: Type` if this is the name.",
+        ),
+        ("@rbs type a = { b: }", "1:19+1 a type is missing before `}`."),
+        ("@rbs type a = { b-c: d }", '1:16+1 a name that is no single word stands in quotes: `"b-c": Type`.'),
+        (
+            '@rbs type a = { "b" => c }',
+            '1:16+3 `=>` is not read: a field is written `name: Type`, or `"any key": Type`.',
+        ),
+        (
+            "@rbs type a = { b: c, ... }",
+            "1:22+3 `...` is not read: every field has a name and a type. A value of any kind is `untyped`.",
+        ),
+        ("@rbs type a = b: c", "1:14+1 `b:` is a field, and fields stand in a record: `{ b: Type }`."),
+        ("@rbs type a = B::C", "1:14+1 a type is named by one word, without `::`."),
+        (
+            "@rbs type a = ?b",
+            "1:14+1 `?` goes before the name of a field that may be left out, or behind a type that may be nil.",
+        ),
+        (
+            "@rbs type a = 1.5",
+            "1:14+3 `1.5` is no constant: constants are whole numbers, texts, `true`, `false` and `nil`.",
+        ),
+        ("@rbs type a = " + "9" * 5000, "1:14+5000 this number has too many digits."),
+        ("@rbs type a = ()", "1:15+1 `()` holds no type: write one between the brackets."),
+        ("@rbs type a = Array[]", "1:14+7 write a type between the brackets of `Array[]`, or no brackets."),
+        (
+            "@rbs type a = (b) -> c",
+            "1:18+2 a function is no type here: `->` stands once, behind the parameters of `#:`.",
+        ),
+        ("#: (?a?: b) -> o", "1:5+1 `a` is marked optional on both sides: write `?a:`, with one `?` in front."),
+        ("#: (a: @t(1) b) -> o", "1:7+5 a tag comes after its type: write `b @t(1)`."),
+        ("#: (a: @t(1)) -> o", "1:12+1 a type is missing before `)`."),
+        ("#: (a: b @t) -> o", "1:9+2 a tag has parentheses, if only empty ones: write `@t()`."),
+        ("#: (a: b @t (c)) -> o", "1:9+6 the parenthesis of a tag touches its name: write `@t(c)`."),
+        ("#: (a: b @) -> o", "1:9+1 a tag has a name: `@name(value)`."),
+        ("#: (a: b @t(1) & c) -> o", "1:9+5 a tag goes behind the whole of `A & B`: write `... & c @t(1)`."),
+        (
+            '#: (a: str = "x") -> o',
+            "1:11+1 a default is a tag behind the type, and its field is marked with `?`: `?name: Type @default(5)`.",
+        ),
+        ("#: (a: Optional[str]) -> o", "1:7+13 `Optional[str]` is Python's spelling: write `str?`."),
+        ("#: (a: Union[str, int]) -> o", "1:7+15 `Union[str, int]` is Python's spelling: write `str | int`."),
+        ("#: (a: Literal['b', 1]) -> o", '1:7+15 `Literal["b", 1]` is Python\'s spelling: write `"b" | 1`.'),
+        ("#: (a: b)", "1:8+1 after the parameters of a signature comes what it gives: `-> output`."),
+        (
+            "#: (a: b) => o",
+            "1:10+2 behind the parameters of a signature comes an arrow, then what it gives: `-> output`.",
+        ),
+        (
+            "#: (String) -> o",
+            "1:4+6 fields and parameters have a name: write `name: String`, or `String: Type` if this is the name.",
+        ),
+        ("#: a: b -> o", f"1:3+1 a signature begins with `(`, on the line of its first `#:`. {SIGNATURE}"),
+        ("#: [T] (a: T) -> o", f"1:3+1 a signature has no type parameters: begin it with `(`. {SIGNATURE}"),
+        (
+            "#: (a: b, **untyped) -> o",
+            "1:10+1 a signature names each parameter. `(**untyped)` stands alone, beside `@rbs type input = { ... }`.",
+        ),
+        (
+            "#: (\na: b\n#: ) -> o",
+            "2:0+4 this line stands inside the signature above it: begin it with `#:`, as each of its lines.",
+        ),
+        ("@rbs", f"1:0+4 `@rbs` alone is no annotation. {ANNOTATIONS}"),
+        ("@rbs typ a = b", f"1:0+14 `@rbs typ` is no annotation. {ANNOTATIONS}"),
+        (
+            "  @rbs a: b",
+            f"1:0+9 `@rbs a:` is no annotation. {ANNOTATIONS} A parameter is declared in the signature, `#:`.",
+        ),
+        (
+            "# @rbs return: b",
+            f"1:2+14 `@rbs return:` is no annotation. {ANNOTATIONS} What a tool gives back is declared with "
+            "`@rbs type output = ...`.",
+        ),
+        (
+            "Words \b",
+            "1:6+1 a control character, U+0008, stands here, most likely written as a backslash escape: begin the "
+            'docstring with r""", so that backslashes stay as they are.',
+        ),
+        (
+            "Words \ud800",
+            "1:6+1 half of a character (a surrogate), U+D800, stands here, most likely written as a backslash escape: "
+            'begin the docstring with r""", so that backslashes stay as they are.',
+        ),
+    ],
+)
+def test_message(written: str, message: str | None) -> None:
+    assert messages(written) == ([message] if message else [])
+
+
+def test_all_problems_of_a_docstring_are_found_in_the_order_of_the_text() -> None:
+    found = messages("@rbs typ x\n#: (a: b @t, a: d e) -> o\n@rbs type f = {\n@rbs type g = h @i (1)")
+    assert [message.split(" ")[0] for message in found] == ["1:0+10", "2:9+2", "2:13+1", "2:18+1", "3:14+1", "4:16+6"]
+
+
+def test_the_mark_stands_below_the_text_at_fault() -> None:
+    _, problems = read_annotation("Prose.\n\n    @rbs type a = { b: c d: e }", name="x")
+    assert str(ContractError("tool declares a contract with 1 problem.", problems)) == (
+        "tool declares a contract with 1 problem.\n"
+        "\n"
+        "   3 │ @rbs type a = { b: c d: e }\n"
+        "     │                      ‾‾\n"
+        "     a comma is missing before `d:`."
+    )

@@ -1,0 +1,9 @@
+"""Settings of the whole suite."""
+
+from __future__ import annotations
+
+from hypothesis import settings
+
+# A wall clock is never asserted on: examples take what they take on a busy machine.
+settings.register_profile("suite", deadline=None)
+settings.load_profile("suite")
