@@ -1,0 +1,138 @@
+"""One question to one context: which method answers it, and what counts as a yes."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
+from weakref import WeakKeyDictionary
+
+from fastmcp_authz.callers.predicates import Predicate
+
+logger = logging.getLogger("fastmcp_authz")
+
+MissingPredicate = Literal["allow", "deny", "error"]
+
+_MISSING: Any = object()
+_warned: WeakKeyDictionary[type, set[str]] = WeakKeyDictionary()
+
+
+def answer_of(context: Any, predicate: Predicate, missing: MissingPredicate) -> Any:
+    """What `context` answers, as it comes: a bool, anything else, or an awaitable of either.
+
+    Raises:
+        Exception: Whatever the context raises.
+    """
+    if predicate.on == "current_user":
+        return _ask_current_user(context, predicate)
+    method = _defined(context, predicate.name)
+    if method is not _MISSING:
+        return _called(method, predicate)
+    if predicate.name == "requires":
+        can = _user_can(context)
+        return _called(can, predicate) if can is not _MISSING else False
+    return _undefined(context, predicate, missing)
+
+
+def read_yes(predicate: Predicate, answer: Any) -> bool:
+    """Whether `answer` is a yes: only the literal `True` is, so that a truthy object opens nothing by mistake."""
+    if answer is True:
+        return True
+    if answer is not False:
+        logger.warning(
+            "%s answered a %s where only True or False counts; taken as a no. Return a bool.",
+            predicate.text,
+            type(answer).__name__,
+        )
+    return False
+
+
+def batch_method(context: Any) -> Callable[[tuple[Predicate, ...]], Any] | None:
+    """The context's `decide`, if it has one. One that `__getattr__` makes up on demand is none."""
+    if context is None or inspect.getattr_static(context, "decide", _MISSING) is _MISSING:
+        return None
+    method = context.decide
+    return method if callable(method) else None
+
+
+def read_batch(predicates: tuple[Predicate, ...], answers: Any) -> dict[Predicate, bool]:
+    """The answers of a `decide`; whatever is missing, contradictory or of a wrong type is a no."""
+    if not isinstance(answers, Mapping):
+        logger.error("decide() answered a %s, no mapping: every predicate is a no.", type(answers).__name__)
+        return dict.fromkeys(predicates, False)
+    by_text: dict[str, list[Any]] = {}
+    for key, answer in answers.items():
+        by_text.setdefault(_text(key), []).append(answer)
+    return {
+        predicate: predicate.text in by_text and all(read_yes(predicate, a) for a in by_text[predicate.text])
+        for predicate in predicates
+    }
+
+
+def _text(key: Any) -> str:
+    """The predicate that a key of `decide`'s answers means. By text, since `("n", 1) == ("n", True)` in Python."""
+    match key:
+        case Predicate():
+            return key.text
+        case (str(name), None | str() | int() | float() as value):
+            return Predicate(name, value).text
+        case str():
+            return key
+        case _:
+            return ""
+
+
+def _ask_current_user(context: Any, predicate: Predicate) -> Any:
+    """A tool's `authorization`: `current_user.can(flag)`, else `requires(flag)` where there is no `can`."""
+    user = _defined(context, "current_user")
+    if user is None:
+        return False  # nobody is logged in
+    can = _user_can(context)
+    if can is not _MISSING:
+        return _called(can, predicate)
+    requires = _defined(context, "requires")
+    return _called(requires, predicate) if requires is not _MISSING else False
+
+
+def _user_can(context: Any) -> Any:
+    user = _defined(context, "current_user")
+    return _MISSING if user is None or user is _MISSING else _defined(user, "can")
+
+
+def _called(method: Any, predicate: Predicate) -> Any:
+    if not callable(method):
+        raise TypeError(f"{predicate.name} is a {type(method).__name__}, no method that answers a question")
+    return method(predicate.value)
+
+
+def _defined(owner: Any, name: str) -> Any:
+    """The attribute, or `_MISSING` where the owner has none.
+
+    A property that fails with an AttributeError of its own is defined, and its failure is raised: taken for a missing
+    predicate, it would be allowed.
+    """
+    try:
+        return getattr(owner, name)
+    except AttributeError:
+        if inspect.getattr_static(owner, name, _MISSING) is not _MISSING:
+            raise
+        return _MISSING
+
+
+def _undefined(context: Any, predicate: Predicate, missing: MissingPredicate) -> bool:
+    kind = type(context)
+    if missing == "error":
+        logger.error("%s lacks the method %s: %s is a no.", kind.__qualname__, predicate.name, predicate.text)
+        return False
+    warned = _warned.setdefault(kind, set())
+    if missing == "allow" and predicate.name not in warned:
+        warned.add(predicate.name)
+        logger.warning(
+            "%s lacks the method %s, so @%s is skipped and what it guards is shown to everyone. "
+            'Define it, or set missing_predicate="deny".',
+            kind.__qualname__,
+            predicate.name,
+            predicate.name,
+        )
+    return missing == "allow"

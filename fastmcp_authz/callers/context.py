@@ -1,0 +1,90 @@
+"""Who is asking: what a context builder is given, what a server context may offer, how one is opened."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Protocol, TypeAlias, runtime_checkable
+
+from fastmcp_authz.errors import ConfigurationError
+
+_NO_HEADERS: Mapping[str, str] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a context builder is called with: where one request comes from (SPEC section 4)."""
+
+    access_token: Any | None = None
+    """The verified access token, with its scopes and claims; `None` over stdio and in memory."""
+    headers: Mapping[str, str] = field(default_factory=lambda: _NO_HEADERS)
+    """The HTTP headers by lower-case name, without credentials; empty where there is no HTTP."""
+    transport: str | None = None
+    """`"stdio"`, `"streamable-http"`, `"sse"`; `None` in memory and in background tasks."""
+    session_id: str | None = None
+    """Stable for a legacy connection, new with each request on a modern one, `None` outside requests."""
+    domain: str = "default"
+    """The domain of tools that is being served."""
+
+
+@runtime_checkable
+class CurrentUser(Protocol):
+    """The user of a server context. Both methods may be `async`; `default_for` may be missing."""
+
+    def can(self, flag: str, /) -> bool | Awaitable[bool]:
+        """Whether the user holds the permission `flag`."""
+
+    def default_for(self, key: str, /) -> Any:
+        """This user's default behind `@default_for(:key)`, or `None` for the fixed one."""
+
+
+class ServerContext(Protocol):
+    """Documents what a server context may offer. It is any object; nothing of this is mandatory.
+
+    Besides these, `@name(value)` asks the method `name(value)`, which answers `True` or `False` and may be `async`.
+    A context that knows all answers from one query may have `decide(predicates)` instead, sync or async: it returns a
+    mapping to `True` or `False`, keyed by predicate, by its `text`, or by `(name, value)`.
+    """
+
+    current_user: Any
+    """A `CurrentUser`, or `None` for nobody."""
+
+    def requires(self, flag: str, /) -> bool | Awaitable[bool]:
+        """Whether the caller holds `flag`; without this method `current_user.can(flag)` answers."""
+
+
+ContextBuilder: TypeAlias = Callable[[Request], Any]
+"""Makes the server context of a request: sync, `async`, or returning a sync or async context manager."""
+
+
+@asynccontextmanager
+async def open_context(builder: ContextBuilder | None, request: Request) -> AsyncIterator[Any]:
+    """Yields the server context that `builder` makes for `request`, and closes it afterwards.
+
+    Without a builder the context is `None`: nobody, who gets a no to everything.
+
+    Raises:
+        ConfigurationError: The builder is an async generator that lacks `@asynccontextmanager`. Taken for a context,
+            it would define no predicate at all, and where missing ones are allowed everybody would get a yes.
+    """
+    if builder is None:
+        yield None
+        return
+    made = builder(request)
+    if inspect.isawaitable(made):
+        made = await made
+    if inspect.isasyncgen(made) or inspect.isgenerator(made):
+        name = getattr(builder, "__qualname__", repr(builder))
+        decorator = "@asynccontextmanager" if inspect.isasyncgen(made) else "@contextmanager"
+        raise ConfigurationError(f"context={name} is a generator function: decorate it with {decorator} of contextlib.")
+    if isinstance(made, AbstractAsyncContextManager):
+        async with made as context:
+            yield context
+    elif isinstance(made, AbstractContextManager):
+        with made as context:
+            yield context
+    else:
+        yield made

@@ -1,0 +1,212 @@
+"""The caller of one request: every predicate asked at most once, every failure a no. Nobody else asks a predicate."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any, TypeVar
+
+from fastmcp_authz.callers.asking import answer_of, batch_method, read_batch, read_yes
+from fastmcp_authz.callers.predicates import Decisions, Predicate
+from fastmcp_authz.settings import Settings
+
+logger = logging.getLogger("fastmcp_authz")
+
+CONCURRENT_PREDICATES = 32
+"""How many async predicates of one request are awaited at a time: enough to hide latency, too few to drain a pool."""
+
+Key = TypeVar("Key", Predicate, str)
+
+
+class Caller:
+    """Who asks in one request: a server context, and the answers that it gave so far (SPEC section 4)."""
+
+    def __init__(self, context: Any, settings: Settings, domain: str = "default") -> None:
+        self.context = context
+        self.settings = settings
+        self.domain = domain
+        self._answers: dict[Predicate, bool] = {}
+        self._defaults: dict[str, Any] = {}
+        self._asked_defaults: set[str] = set()
+        # Whoever asks first asks for all: the next one in finds the answers. Cancelling the first leaves its questions
+        # unanswered, not half answered.
+        self._asking = asyncio.Lock()
+
+    async def decide(self, predicates: Iterable[Predicate]) -> Decisions:
+        """Those of `predicates` that are answered with yes. Asks what this caller was not asked before."""
+        wanted = tuple(predicates)
+        if not self._answers.keys() >= set(wanted):
+            async with self._asking:
+                await self._ask(self._open(wanted))
+        return self._granted(wanted)
+
+    def decide_now(self, predicates: Iterable[Predicate]) -> Decisions:
+        """The same without awaiting: an answer that would have to be awaited is a no."""
+        wanted = tuple(predicates)
+        open_ones = self._open(wanted)
+        if open_ones and (batch := self._batch(open_ones)) is not None:
+            self._settle_batch(open_ones, _refuse_to_await("decide", batch, {}))
+            return self._granted(wanted)
+        for predicate in open_ones:
+            answer = _refuse_to_await(predicate.text, self._first_answer(predicate), False)
+            self._answers[predicate] = read_yes(predicate, answer)
+        return self._granted(wanted)
+
+    async def defaults(self, keys: Iterable[str]) -> dict[str, Any]:
+        """`current_user.default_for(key)` by key; a key is absent where there is none, or where asking failed."""
+        wanted = tuple(keys)
+        if not self._asked_defaults.issuperset(wanted):
+            async with self._asking:
+                pending: dict[str, Awaitable[Any]] = {}
+                for key, value in self._new_defaults(wanted):
+                    if inspect.isawaitable(value):
+                        pending[key] = value
+                    else:
+                        self._keep_default(key, value)
+                for key, value in (await self._await_all(pending, _default_text, None)).items():
+                    self._keep_default(key, value)
+        return {key: self._defaults[key] for key in wanted if key in self._defaults}
+
+    def defaults_now(self, keys: Iterable[str]) -> dict[str, Any]:
+        """The same without awaiting: a default that would have to be awaited is absent."""
+        wanted = tuple(keys)
+        for key, value in self._new_defaults(wanted):
+            self._keep_default(key, _refuse_to_await(_default_text(key), value, None))
+        return {key: self._defaults[key] for key in wanted if key in self._defaults}
+
+    def _open(self, wanted: tuple[Predicate, ...]) -> tuple[Predicate, ...]:
+        """The predicates not answered yet, each once, in the order given."""
+        return tuple(dict.fromkeys(p for p in wanted if p not in self._answers))
+
+    def _granted(self, wanted: tuple[Predicate, ...]) -> Decisions:
+        return frozenset(p for p in wanted if self._answers[p])
+
+    async def _ask(self, open_ones: tuple[Predicate, ...]) -> None:
+        if not open_ones:
+            return
+        batch = self._batch(open_ones)
+        if batch is not None:
+            if inspect.isawaitable(batch):
+                batch = (await self._await_all({"decide": batch}, lambda _: "decide", {}))["decide"]
+            self._settle_batch(open_ones, batch)
+            return
+        pending: dict[Predicate, Awaitable[Any]] = {}
+        try:
+            for predicate in open_ones:
+                answer = self._first_answer(predicate)
+                if inspect.isawaitable(answer):
+                    pending[predicate] = answer
+                else:
+                    self._answers[predicate] = read_yes(predicate, answer)
+        except BaseException:
+            for awaitable in pending.values():
+                _close(awaitable)
+            raise
+        for predicate, answer in (await self._await_all(pending, str, False)).items():
+            self._answers[predicate] = read_yes(predicate, answer)
+
+    def _first_answer(self, predicate: Predicate) -> Any:
+        """The answer as it comes, which may have to be awaited; `False` where asking fails at once."""
+        if self.context is None:
+            return False
+        try:
+            return answer_of(self.context, predicate, self.settings.missing_predicate)
+        except Exception:
+            logger.error("%s failed: taken as a no.", predicate.text, exc_info=True)
+            return False
+
+    def _batch(self, open_ones: tuple[Predicate, ...]) -> Any | None:
+        """What the context's `decide` returns, `{}` where it fails at once, `None` where there is no `decide`."""
+        try:
+            decide = batch_method(self.context)
+            if decide is None:
+                return None
+            answers = decide(open_ones)
+            return {} if answers is None else answers
+        except Exception:
+            logger.error("decide failed: every predicate is a no.", exc_info=True)
+            return {}
+
+    def _settle_batch(self, open_ones: tuple[Predicate, ...], answers: Any) -> None:
+        try:
+            self._answers.update(read_batch(open_ones, answers or {}))
+        except Exception:  # a mapping of the user's own may fail when it is read
+            logger.error("The answers of decide cannot be read: every predicate is a no.", exc_info=True)
+            self._answers.update(dict.fromkeys(open_ones, False))
+
+    def _new_defaults(self, wanted: tuple[str, ...]) -> list[tuple[str, Any]]:
+        """Asks for the keys not asked yet; the values as they come, which may have to be awaited."""
+        found: list[tuple[str, Any]] = []
+        for key in dict.fromkeys(wanted):
+            if key in self._asked_defaults:
+                continue
+            self._asked_defaults.add(key)
+            try:
+                ask = getattr(getattr(self.context, "current_user", None), "default_for", None)
+                if ask is not None:
+                    found.append((key, ask(key)))
+            except Exception:
+                logger.error("%s failed: the fixed default is taken.", _default_text(key), exc_info=True)
+        return found
+
+    def _keep_default(self, key: str, value: Any) -> None:
+        if value is not None:
+            self._defaults[key] = value
+
+    async def _await_all(
+        self, pending: dict[Key, Awaitable[Any]], text: Callable[[Key], str], failed: Any
+    ) -> dict[Key, Any]:
+        """Awaits all at once, within bounds; what raises or takes too long becomes `failed`."""
+        if not pending:
+            return {}
+        limit = asyncio.Semaphore(CONCURRENT_PREDICATES)
+        seconds = self.settings.predicate_timeout
+
+        async def one(key: Key, awaitable: Awaitable[Any]) -> Any:
+            async with limit:
+                try:
+                    async with asyncio.timeout(seconds):
+                        return await awaitable
+                except TimeoutError:
+                    logger.error("%s gave no answer within %g s: none is taken.", text(key), seconds, exc_info=True)
+                except Exception:
+                    logger.error("%s failed: no answer is taken.", text(key), exc_info=True)
+                return failed
+
+        if len(pending) == 1:
+            ((key, awaitable),) = pending.items()
+            return {key: await one(key, awaitable)}
+        tasks = [asyncio.ensure_future(one(key, awaitable)) for key, awaitable in pending.items()]
+        try:
+            return dict(zip(pending, await asyncio.gather(*tasks), strict=True))
+        finally:
+            # Only where this request was cancelled, or a predicate raised what must not be swallowed.
+            unfinished = [task for task in tasks if not task.done()]
+            for task in unfinished:
+                task.cancel()
+            if unfinished:
+                await asyncio.gather(*unfinished, return_exceptions=True)
+            for awaitable in pending.values():
+                _close(awaitable)
+
+
+def _default_text(key: str) -> str:
+    return f"current_user.default_for({key!r})"
+
+
+def _refuse_to_await(text: str, answer: Any, instead: Any) -> Any:
+    if not inspect.isawaitable(answer):
+        return answer
+    _close(answer)
+    logger.error("%s is async and is not awaited here: no answer. Use `await contract.view_async(context)`.", text)
+    return instead
+
+
+def _close(awaitable: Any) -> None:
+    """A coroutine that is not awaited after all must be closed, or Python warns about it. A finished one is left."""
+    if inspect.iscoroutine(awaitable):
+        awaitable.close()
+    elif isinstance(awaitable, asyncio.Future):
+        awaitable.cancel()

@@ -1,0 +1,41 @@
+"""Predicates and decisions: the only vocabulary of guards."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+Value: TypeAlias = str | int | float | bool | None
+"""What a predicate is asked with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Predicate:
+    """A question that a server context answers with yes or no: `context.name(value)`.
+
+    Two predicates are the same question when `text` is the same, so that `1`, `1.0` and `True` stay apart.
+    """
+
+    name: str = field(compare=False)
+    value: Value = field(compare=False)
+    on: Literal["context", "current_user"] = field(default="context", compare=False)
+    """Whom it is asked of: `current_user` is for a tool's `authorization`."""
+    text: str = field(init=False)
+    """The question as an operator reads it: `feature("sms")`, `current_user.can("comms")`."""
+
+    def __post_init__(self) -> None:
+        prefix = "current_user." if self.on == "current_user" else ""
+        object.__setattr__(self, "text", f"{prefix}{self.name}({json.dumps(self.value, ensure_ascii=False)})")
+
+    def __str__(self) -> str:
+        return self.text
+
+
+Decisions: TypeAlias = frozenset[Predicate]
+"""The predicates that were answered with yes. Whatever is not in it is a no."""
+
+
+def authorization(flag: str) -> Predicate:
+    """The predicate behind a tool's `authorization="flag"`: `context.current_user.can(flag)` (SPEC section 4)."""
+    return Predicate("can", flag, on="current_user")

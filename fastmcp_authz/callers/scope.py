@@ -1,0 +1,167 @@
+"""The request's scopes: one caller per request and authority, built once, closed when the request ends."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable, Collection, Iterator
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any
+
+from fastmcp_authz.callers.context import ContextBuilder, Request, open_context
+from fastmcp_authz.callers.deciding import Caller
+from fastmcp_authz.callers.keeping import InOneTask
+from fastmcp_authz.errors import AuthzError
+from fastmcp_authz.settings import Settings
+
+logger = logging.getLogger("fastmcp_authz")
+
+
+class CallerUnavailableError(AuthzError):
+    """The server context of this request could not be built. Says nothing else, since it may reach a client."""
+
+    def __init__(self) -> None:
+        super().__init__("The caller's rights cannot be determined at the moment.")
+
+
+@dataclass(frozen=True, eq=False)
+class Authority:
+    """Who decides for a server: the builder of its contexts, its settings, and the domain that it serves.
+
+    Two authorities are never the same one, however equal: each has its own scope in a request.
+    """
+
+    context: ContextBuilder | None = None
+    settings: Settings = field(default_factory=Settings)
+    domain: str = "default"
+
+
+class Scope:
+    """One request's caller for one authority. Made by `opened`; the caller is built when it is first needed."""
+
+    def __init__(self, authority: Authority, request: Callable[[], Request], served: _Served) -> None:
+        self.authority = authority
+        self._request = request
+        self._served = served
+        self._caller: Caller | None = None
+        self._failed = False
+        self._building = asyncio.Lock()
+
+    async def caller(self) -> Caller:
+        """The caller, built at the first call, however many wait for it.
+
+        Raises:
+            CallerUnavailableError: The context builder raised, now or at an earlier call: a request never tries twice.
+        """
+        if self._caller is not None and not self._served.ended:
+            return self._caller
+        async with self._building:
+            if self._failed or self._served.ended:
+                raise CallerUnavailableError
+            if self._caller is None:
+                self._caller = await self._build()
+            return self._caller
+
+    async def _build(self) -> Caller:
+        try:
+            opening = open_context(self.authority.context, self._request())
+            context = await self._served.enter(opening)
+        except Exception:
+            self._failed = True
+            logger.error("The context builder failed: the request is refused.", exc_info=True)
+            raise CallerUnavailableError from None
+        return Caller(context, self.authority.settings, self.authority.domain)
+
+
+class _Served:
+    """One request while it lasts: its scopes, and the contexts that are open for it."""
+
+    def __init__(self, key: object | None) -> None:
+        self.key = key
+        self.ended = False
+        self._scopes: dict[Authority, Scope] = {}
+        self._open = AsyncExitStack()
+        self._task = asyncio.current_task()
+
+    def scope(self, authority: Authority, request: Callable[[], Request]) -> Scope:
+        """The one scope of `authority` in this request."""
+        if authority not in self._scopes:
+            self._scopes[authority] = Scope(authority, request, self)
+        return self._scopes[authority]
+
+    async def enter(self, opening: AbstractAsyncContextManager[Any]) -> Any:
+        """Enters a context that is left when the request ends."""
+        if asyncio.current_task() is self._task:
+            return await self._open.enter_async_context(opening)
+        return await self._open.enter_async_context(InOneTask(opening))
+
+    async def __aenter__(self) -> _Served:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Closes the contexts. They see the request's exception (to roll back), but cannot swallow it."""
+        self.ended = True
+        try:
+            await self._open.__aexit__(kind, error, trace)
+        except Exception as failure:
+            if failure is not error:
+                # The answer is made already, and what went wrong here is not for the client.
+                logger.error("Closing the server context failed.", exc_info=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Link:
+    scope: Scope
+    served: _Served
+    below: _Link | None
+
+
+# The way from the request's first server to the current one. Its links are immutable, so that a task that inherits it
+# cannot change it for others.
+_way: ContextVar[_Link | None] = ContextVar("fastmcp_authz_scopes", default=None)
+
+
+@asynccontextmanager
+async def opened(authority: Authority, key: object | None, request: Callable[[], Request]) -> AsyncIterator[Scope]:
+    """Makes the scope of `authority` in the request `key` the nearest one, for what is called from here.
+
+    Args:
+        authority: Who decides.
+        key: An object that is this request's alone, `None` where there is none. A scope without a key is nobody else's
+            to find: what runs in a background task or in a nested call may have inherited this way from another
+            person's request.
+        request: What the context builder is given, if it is needed.
+    """
+    served = next((link.served for link in _links(key)), None)
+    async with AsyncExitStack() as stack:
+        if served is None:
+            served = await stack.enter_async_context(_Served(key))
+        scope = served.scope(authority, request)
+        token = _way.set(_Link(scope, served, _way.get()))
+        try:
+            yield scope
+        finally:
+            _way.reset(token)
+
+
+def find(authority: Authority, key: object | None) -> Scope | None:
+    """The scope of `authority` on the way to here, in the request `key`."""
+    return next((link.scope for link in _links(key) if link.scope.authority is authority), None)
+
+
+def nearest(authorities: Collection[Authority], key: object | None) -> Scope | None:
+    """The last scope of any of `authorities` on the way to here, in the request `key`: the nearest decides."""
+    return next((link.scope for link in _links(key) if link.scope.authority in authorities), None)
+
+
+def _links(key: object | None) -> Iterator[_Link]:
+    link = _way.get() if key is not None else None
+    while link is not None:
+        if link.served.key is key and not link.served.ended:
+            yield link
+        link = link.below
