@@ -1,0 +1,42 @@
+"""What is advertised where a reader takes less than JSON Schema; what is enforced stays whole (SPEC section 7)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from .shapes import Field, ListOf, MapOf, Member, Notes, Record, Shape, Tree, TupleOf, Union
+
+_KEPT: Final = frozenset({"pattern", "format"})
+"""Keywords that narrow a type and that strict tool-use modes take."""
+
+
+def strict(tree: Tree) -> Tree:
+    """A tree without guards, reduced to what strict tool-use modes take: records closed, no bounds, few notes."""
+    return Tree(_strict(tree.root), {key: _strict(shape) for key, shape in tree.definitions.items()})
+
+
+def _strict(shape: Shape) -> Shape:
+    keywords = tuple((k, v) for k, v in shape.keywords if k in _KEPT or (k, v) == ("minItems", 1))
+    shape = replace(shape, keywords=keywords, notes=_few(shape.notes))
+    match shape:
+        case ListOf(items=items):
+            return replace(shape, items=_strict(items))
+        case TupleOf(items=places):
+            return replace(shape, items=tuple(map(_strict, places)))
+        case MapOf(values=values, keys=keys):
+            return replace(shape, values=_strict(values), keys=None if keys is None else _strict(keys))
+        case Record(fields=fields):
+            return replace(shape, closed=True, fields=tuple(map(_strict_field, fields)))
+        case Union(members=members):
+            return replace(shape, members=tuple(Member(_strict(m.shape)) for m in members))
+        case _:
+            return shape
+
+
+def _strict_field(each: Field) -> Field:
+    return replace(each, shape=_strict(each.shape), depends_on=())
+
+
+def _few(notes: Notes) -> Notes:
+    return replace(notes, keywords=tuple(k for k in notes.keywords if k[0] == "description"), examples=())

@@ -1,0 +1,185 @@
+"""The one place that knows what a guard means.
+
+Guarded shapes and decisions go in, shapes without any guard come out. Schema, check and projection are walks over what
+comes out, so none of them can know more than the others.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+from dataclasses import replace
+
+from ..callers.predicates import Decisions, Predicate
+from .shapes import (
+    NO_NOTES,
+    Definitions,
+    Field,
+    Keywords,
+    ListOf,
+    MapOf,
+    Member,
+    Record,
+    Ref,
+    Shape,
+    Tree,
+    TupleOf,
+    Union,
+    Words,
+    is_null,
+    reachable_once,
+)
+
+
+def reveal(tree: Tree, decisions: Decisions, *, keep_null: bool = True) -> Tree | None:
+    """What a caller with these decisions sees of a tree: the same shapes without guards, or nothing.
+
+    A field or member whose guards do not all hold is gone; a type that has lost all its members is gone, and with it
+    the field, element or member that had it. Unions flatten, equal members merge, constants of one type join, and a
+    union left with one member is that member. Without `keep_null` a union loses its null unless `@nullable()` stands
+    on it (SPEC section 2, `nullable_inputs`).
+    """
+    revealer = _Revealer(tree.definitions, decisions, keep_null)
+    root = revealer.see(tree.root)
+    if root is None:
+        return None
+    definitions: dict[str, Shape] = {}
+    waiting = [root]
+    while waiting:
+        for shape, _ in reachable_once(waiting.pop()):
+            if isinstance(shape, Ref) and shape.key not in definitions:
+                seen = revealer.see(tree.definitions[shape.key])
+                assert seen is not None, "a Ref is only revealed where its definition is inhabited"
+                definitions[shape.key] = seen
+                waiting.append(seen)
+    return Tree(root, definitions)
+
+
+class _Revealer:
+    """One caller's walk. Kept small: the rules of SPEC sections 2 and 4 on what a guard takes away."""
+
+    def __init__(self, definitions: Definitions, decisions: Decisions, keep_null: bool) -> None:
+        self._definitions = definitions
+        self._decisions = decisions
+        self._keep_null = keep_null
+        self._inhabited = self._find_inhabited()
+
+    def _find_inhabited(self) -> frozenset[str]:
+        """The definitions that have a member left, as the least fixed point: a cycle alone is no member."""
+        inhabited: set[str] = set()
+        growing = True
+        while growing:
+            growing = False
+            for key, shape in self._definitions.items():
+                if key not in inhabited and self._has_member(shape, inhabited):
+                    inhabited.add(key)
+                    growing = True
+        return frozenset(inhabited)
+
+    def _has_member(self, shape: Shape, inhabited: set[str]) -> bool:
+        match shape:
+            case Ref(key=key):
+                return key in inhabited
+            case ListOf(items=items):
+                return self._has_member(items, inhabited)
+            case TupleOf(items=places):
+                return all(self._has_member(place, inhabited) for place in places)
+            case MapOf(values=values, keys=keys):
+                return self._has_member(values, inhabited) and (keys is None or self._has_member(keys, inhabited))
+            case Union(members=members):
+                return any(self._holds(m.guards) and self._has_member(m.shape, inhabited) for m in members)
+            case _:
+                return True
+
+    def _holds(self, guards: tuple[Predicate, ...]) -> bool:
+        return all(guard in self._decisions for guard in guards)
+
+    def see(self, shape: Shape) -> Shape | None:
+        """The shape without guards, or `None` where nothing of it is left."""
+        match shape:
+            case Ref(key=key):
+                return shape if key in self._inhabited else None
+            case ListOf(items=items):
+                element = self.see(items)
+                if element is items:
+                    return shape
+                return None if element is None else replace(shape, items=element)
+            case TupleOf(items=places):
+                seen = tuple(each for each in map(self.see, places) if each is not None)
+                return replace(shape, items=seen) if len(seen) == len(places) else None
+            case MapOf():
+                return self._see_map(shape)
+            case Record():
+                return self._see_record(shape)
+            case Union():
+                return self._see_union(shape)
+            case _:
+                return shape
+
+    def _see_map(self, shape: MapOf) -> Shape | None:
+        values = self.see(shape.values)
+        keys = None if shape.keys is None else self.see(shape.keys)
+        if values is None or (shape.keys is not None and keys is None):
+            return None
+        return replace(shape, values=values, keys=keys)
+
+    def _see_record(self, shape: Record) -> Shape:
+        shown: dict[str, Field] = {}
+        for each in shape.fields:
+            inner = self.see(each.shape) if self._holds(each.guards) else None
+            if inner is not None:
+                shown[each.name] = each if inner is each.shape else replace(each, shape=inner)
+        fields = tuple(_unguarded(each, shown) for each in shown.values())
+        if len(fields) == len(shape.fields) and all(map(operator.is_, fields, shape.fields)):
+            return shape
+        return replace(shape, fields=fields, narrowed=len(fields) < len(shape.fields))
+
+    def _see_union(self, shape: Union) -> Shape | None:
+        seen: list[Shape] = []
+        narrowed = False
+        for member in shape.members:
+            inner = self.see(member.shape) if self._holds(member.guards) else None
+            if inner is None:
+                narrowed = True
+            elif isinstance(inner, Union) and inner.notes == NO_NOTES:
+                narrowed = narrowed or inner.narrowed
+                seen.extend(m.shape for m in inner.members)
+            else:
+                seen.append(inner)
+        if not self._keep_null and not shape.nullable:
+            seen = [each for each in seen if not is_null(each)]
+        joined = _merged(seen)
+        if not joined:
+            return None
+        if len(joined) == 1:
+            return replace(joined[0], notes=shape.notes.over(joined[0].notes), narrowed=narrowed or joined[0].narrowed)
+        return replace(shape, members=tuple(Member(each) for each in joined), narrowed=narrowed)
+
+
+def _unguarded(each: Field, shown: Mapping[str, Field]) -> Field:
+    """A shown field without its guards, and without what it has to do with fields that are not shown."""
+    parents = tuple(parent for parent in each.depends_on if parent in shown)
+    if not each.guards and parents == each.depends_on:
+        return each
+    return replace(each, guards=(), depends_on=parents)
+
+
+def _merged(shapes: list[Shape]) -> list[Shape]:
+    """Members without repetition; constants of one type and the same keywords are one `Words`, where the first was."""
+    merged: list[Shape] = []
+    words: dict[tuple[str, Keywords], tuple[int, dict[str | int | bool, None]]] = {}
+    for shape in shapes:
+        if not isinstance(shape, Words) or shape.notes != NO_NOTES:
+            if shape not in merged:
+                merged.append(shape)
+            continue
+        key = (shape.type, shape.keywords)
+        if key not in words:
+            words[key] = (len(merged), {})
+            merged.append(shape)
+        words[key][1].update(dict.fromkeys(shape.values))
+    for place, values in words.values():
+        first = merged[place]
+        assert isinstance(first, Words)
+        merged[place] = replace(first, values=tuple(values))
+    return merged

@@ -1,0 +1,91 @@
+"""Whether defaults and examples satisfy the type that they stand on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from .projection import MisfitError, canonical, pruner
+from .reveal import reveal
+from .schema import compile_validator, document
+from .shapes import (
+    NO_NOTES,
+    Definitions,
+    Field,
+    ListOf,
+    MapOf,
+    Member,
+    Record,
+    Scalar,
+    Shape,
+    Tree,
+    TupleOf,
+    Union,
+    Words,
+    predicates_of,
+)
+from .tagging import Site
+
+
+def unsatisfied(site: Site, definitions: Definitions) -> str | None:
+    """What is wrong with a declared value, in words, when every guard is open; `None` if nothing is."""
+    shape = replace(site.shape, notes=NO_NOTES)
+    if isinstance(shape, Scalar | Words):
+        fits = compile_validator(document(Tree(shape, {}), object_root=False).schema).is_valid
+        return None if fits(site.value) else _unfit(site)
+    everything = reveal(Tree(shape, definitions), frozenset(predicates_of(shape, definitions)))
+    if everything is not None and satisfier(everything)(site.value):
+        return None
+    return _unfit(site)
+
+
+def _unfit(site: Site) -> str:
+    return f"`{site.tag}` does not satisfy the type that it stands on: write a value that does."
+
+
+def satisfier(tree: Tree) -> Callable[[Any], bool]:
+    """Whether a value fits a tree without guards, and holds nothing beside what the tree shows."""
+    validator = compile_validator(document(tree, object_root=False).schema)
+    prune = pruner(tree)
+
+    def satisfies(value: Any) -> bool:
+        try:
+            return validator.is_valid(value) and canonical(prune(value)) == canonical(value)
+        except (MisfitError, ValueError, TypeError):
+            return False
+
+    return satisfies
+
+
+def settled(tree: Tree) -> Tree:
+    """A tree without guards, and without the defaults and examples that what is left of their types no longer fits.
+
+    A default that only some callers' type takes would show them to be there.
+    """
+    definitions = tree.definitions
+    return Tree(_settled(tree.root, tree), {key: _settled(shape, tree) for key, shape in definitions.items()})
+
+
+def _settled(shape: Shape, tree: Tree) -> Shape:
+    match shape:
+        case ListOf(items=items):
+            shape = replace(shape, items=_settled(items, tree))
+        case TupleOf(items=places):
+            shape = replace(shape, items=tuple(_settled(place, tree) for place in places))
+        case MapOf(values=values):
+            shape = replace(shape, values=_settled(values, tree))
+        case Record(fields=fields):
+            shape = replace(shape, fields=tuple(_settled_field(each, tree) for each in fields))
+        case Union(members=members):
+            shape = replace(shape, members=tuple(Member(_settled(m.shape, tree)) for m in members))
+    notes = shape.notes
+    if not notes.default and not notes.examples:
+        return shape
+    fits = satisfier(Tree(replace(shape, notes=NO_NOTES), tree.definitions))
+    kept = replace(notes, default=tuple(filter(fits, notes.default)), examples=tuple(filter(fits, notes.examples)))
+    return replace(shape, notes=kept)
+
+
+def _settled_field(each: Field, tree: Tree) -> Field:
+    return replace(each, shape=_settled(each.shape, tree))

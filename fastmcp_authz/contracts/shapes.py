@@ -1,0 +1,222 @@
+"""The guarded tree: what a contract says, with each part that only some callers see behind predicates.
+
+The single intermediate form: annotations are built into it, and `reveal` takes the guards out of it for one caller.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, TypeAlias
+
+from ..callers.predicates import Predicate
+
+Keywords: TypeAlias = tuple[tuple[str, Any], ...]
+"""JSON Schema keywords in the order in which they are emitted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Notes:
+    """What is said about a type without narrowing it: annotations of JSON Schema."""
+
+    keywords: Keywords = ()
+    """`description`, `title`, `deprecated` and the like."""
+    default: tuple[Any, ...] = ()
+    """The fixed default, or nothing."""
+    default_key: str | None = None
+    """What `current_user.default_for` is asked for."""
+    examples: tuple[Any, ...] = ()
+
+    def over(self, under: Notes) -> Notes:
+        """These notes where they say something, else those of `under`: the use of a name over its declaration."""
+        mine = dict(self.keywords)
+        return Notes(
+            keywords=tuple((k, v) for k, v in under.keywords if k not in mine) + self.keywords,
+            default=self.default or (() if self.default_key else under.default),
+            default_key=self.default_key or (None if self.default else under.default_key),
+            examples=self.examples or under.examples,
+        )
+
+
+NO_NOTES: Final = Notes()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Shape:
+    keywords: Keywords = ()
+    """Keywords that narrow the type: `minLength`, `pattern`, `uniqueItems`."""
+    notes: Notes = NO_NOTES
+    narrowed: bool = field(default=False, compare=False)
+    """Whether guards took something away right here; see `reveal`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Anything(_Shape):
+    """`untyped`: no condition."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar(_Shape):
+    """A JSON type without parts: `string`, `integer`, `number`, `boolean`, `null`."""
+
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Words(_Shape):
+    """Constants of one JSON type. Guarded trees hold one value each; `reveal` joins those of a union."""
+
+    type: str
+    values: tuple[str | int | bool, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ListOf(_Shape):
+    """An array of one element type."""
+
+    items: Shape
+
+
+@dataclass(frozen=True, slots=True)
+class TupleOf(_Shape):
+    """An array with one type for each place."""
+
+    items: tuple[Shape, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MapOf(_Shape):
+    """An object with free keys; `keys` narrows their names."""
+
+    values: Shape
+    keys: Shape | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A field of a record, there for whom every guard holds."""
+
+    name: str
+    shape: Shape
+    required: bool
+    guards: tuple[Predicate, ...] = ()
+    depends_on: tuple[str, ...] = ()
+    """Fields in whose presence this one is required."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record(_Shape):
+    """An object with named fields. A closed one takes no other keys."""
+
+    fields: tuple[Field, ...]
+    closed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A member of a union, there for whom every guard holds."""
+
+    shape: Shape
+    guards: tuple[Predicate, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Union(_Shape):
+    """One of several types."""
+
+    members: tuple[Member, ...]
+    nullable: bool = False
+    """Whether `@nullable()` stands on it, so that its null stays under `nullable_inputs="opt-in"`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ref(_Shape):
+    """The use of a name. It has notes of its own, but never keywords: those make another definition."""
+
+    key: str
+
+
+Shape: TypeAlias = Anything | Scalar | Words | ListOf | TupleOf | MapOf | Record | Union | Ref
+Definitions: TypeAlias = Mapping[str, Shape]
+
+NULL: Final = Scalar("null")
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """A shape and the definitions that it refers to."""
+
+    root: Shape
+    definitions: Definitions
+
+    def behind(self, shape: Shape) -> Shape:
+        """The shape behind a name, as its definition has it."""
+        seen: set[str] = set()
+        while isinstance(shape, Ref) and shape.key not in seen:
+            seen.add(shape.key)
+            shape = self.definitions[shape.key]
+        return shape
+
+    def resolve(self, shape: Shape) -> Shape:
+        """The same, with the notes of every name on the way over it."""
+        notes = NO_NOTES
+        seen: set[str] = set()
+        while isinstance(shape, Ref) and shape.key not in seen:
+            seen.add(shape.key)
+            notes = notes.over(shape.notes)
+            shape = self.definitions[shape.key]
+        return shape if notes is NO_NOTES else replace(shape, notes=notes.over(shape.notes))
+
+
+def is_null(shape: Shape) -> bool:
+    """Whether the shape is `nil`."""
+    return isinstance(shape, Scalar) and shape.type == "null"
+
+
+def parts(shape: Shape) -> Iterable[tuple[Shape, tuple[Predicate, ...]]]:
+    """The shapes directly inside a shape, with the guards that stand before each. A `Ref` has none."""
+    match shape:
+        case ListOf(items=items):
+            yield items, ()
+        case TupleOf(items=places):
+            for place in places:
+                yield place, ()
+        case MapOf(values=values, keys=keys):
+            yield values, ()
+            if keys is not None:
+                yield keys, ()
+        case Record(fields=fields):
+            for each in fields:
+                yield each.shape, each.guards
+        case Union(members=members):
+            for member in members:
+                yield member.shape, member.guards
+
+
+def reachable(root: Shape, definitions: Definitions) -> Iterable[tuple[Shape, tuple[Predicate, ...]]]:
+    """Every shape that `root` is made of, itself first, each definition once, with the guards right before it."""
+    seen: set[str] = set()
+    waiting: list[tuple[Shape, tuple[Predicate, ...]]] = [(root, ())]
+    while waiting:
+        shape, guards = waiting.pop()
+        yield shape, guards
+        if isinstance(shape, Ref):
+            if shape.key not in seen:
+                seen.add(shape.key)
+                waiting.append((definitions[shape.key], ()))
+        else:
+            waiting.extend(reversed(list(parts(shape))))
+
+
+def predicates_of(root: Shape, definitions: Definitions) -> tuple[Predicate, ...]:
+    """Every predicate in a tree, each once, in the order of the text."""
+    return tuple(dict.fromkeys(p for _, guards in reachable(root, definitions) for p in guards))
+
+
+def reachable_once(root: Shape) -> Iterable[tuple[Shape, tuple[Predicate, ...]]]:
+    """Every shape that `root` is made of, without following names."""
+    waiting: list[tuple[Shape, tuple[Predicate, ...]]] = [(root, ())]
+    while waiting:
+        shape, guards = waiting.pop()
+        yield shape, guards
+        waiting.extend(parts(shape))

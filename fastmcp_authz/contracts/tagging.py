@@ -1,0 +1,188 @@
+"""Tags onto shapes: what guards, what narrows, what is only said."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..annotations import Span, Tag
+from ..callers.predicates import Predicate
+from .definitions import DefinitionTable
+from .shapes import (
+    NO_NOTES,
+    Anything,
+    ListOf,
+    MapOf,
+    Notes,
+    Record,
+    Ref,
+    Scalar,
+    Shape,
+    Union,
+    Words,
+    is_null,
+)
+from .tags import COUNTS, RULES, Rule, plain_value, predicate_fault
+from .values import read_value
+
+Limit = tuple[Rule, Any, Span]
+"""A tag that narrows, its value, and where it stands."""
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A default or example that is to be checked once every name is known."""
+
+    shape: Shape
+    value: Any
+    tag: Tag
+
+
+class Tagger:
+    """Puts tags on the shapes of one docstring, by the table in `tags`."""
+
+    def __init__(
+        self, table: DefinitionTable, known_predicates: frozenset[str], report: Callable[[Span, str], object]
+    ) -> None:
+        self.sites: list[Site] = []
+        self.nullables: list[tuple[Shape, Span]] = []
+        """Shapes under `@nullable()`, which must turn out to be nilable."""
+        self._table = table
+        self._known = known_predicates
+        self._report = report
+
+    def guards(self, tags: Iterable[Tag]) -> tuple[Predicate, ...]:
+        guards: dict[Predicate, None] = {}
+        for tag in tags:
+            if tag.name not in RULES:
+                fault = predicate_fault(tag, self._known)
+                if fault is not None:
+                    self._report(tag.at, fault)
+                value = plain_value(tag) if tag.value or tag.quoted else None
+                guards[Predicate(tag.name, value)] = None
+        return tuple(guards)
+
+    def with_tags(self, shape: Shape, tags: Iterable[Tag], *, field: bool) -> Shape:
+        """The shape under every tag that is no predicate."""
+        limits: list[Limit] = []
+        notes = NO_NOTES
+        seen: set[str] = set()
+        nullable: Span | None = None
+        for tag in tags:
+            rule = RULES.get(tag.name)
+            if rule is None:
+                continue
+            if tag.name in seen and not rule.repeatable:
+                self._report(tag.at, f"`@{tag.name}` stands twice here: keep one.")
+                continue
+            seen.add(tag.name)
+            if rule.place == "value":
+                notes = self._value_note(notes, shape, tag)
+                continue
+            if rule.place == "field":
+                if not field:
+                    self._report(tag.at, f"`@{tag.name}` belongs to a field: write it after the field's type.")
+                elif tag.name == "nullable" and self.read(tag) is not None:
+                    nullable = tag.at
+                continue
+            value = self.read(tag)
+            if value is None:
+                continue
+            if rule.note is not None:
+                notes = replace(notes, keywords=(*notes.keywords, (rule.note, value)))
+            else:
+                limits.append((rule, value, tag.at))
+        for limit in limits:
+            shape = self._limited(shape, limit)
+        if nullable is not None:
+            self.nullables.append((shape, nullable))
+            shape = self._null_kept(shape)
+        site = shape
+        if notes != NO_NOTES:
+            shape = replace(shape, notes=notes.over(shape.notes))
+            values = ((v, t) for t in tags if t.name in ("default", "example") for v in (self._site_value(t, site),))
+            self.sites.extend(Site(site, value, tag) for value, tag in values)
+        return shape
+
+    def read(self, tag: Tag) -> Any:
+        """A tag's value, or `None` once what is wrong with it is noted."""
+        try:
+            return RULES[tag.name].reads(tag)
+        except ValueError as error:
+            self._report(tag.at, str(error))
+            return None
+
+    def _site_value(self, tag: Tag, shape: Shape) -> Any:
+        return read_value(tag, shape, self._table.resolved)
+
+    def _value_note(self, notes: Notes, shape: Shape, tag: Tag) -> Notes:
+        if tag.name == "default_for":
+            key = self.read(tag)
+            return notes if key is None else replace(notes, default_key=key)
+        value = self._site_value(tag, shape)
+        if tag.name == "default":
+            return replace(notes, default=(value,))
+        return replace(notes, examples=(*notes.examples, value))
+
+    def _limited(self, shape: Shape, limit: Limit) -> Shape:
+        """A shape narrowed by one tag. A union hands it to each member but nil; a name gets a variant of its own."""
+        rule, value, at = limit
+        match shape:
+            case Ref(key=key):
+                variant = f"{key} @{rule.name}({value})"
+                ref = self._table.refer(variant, lambda: self._limited(self._behind(key), limit))
+                return replace(ref, notes=shape.notes)
+            case Union(members=members):
+                return replace(
+                    shape,
+                    members=tuple(
+                        m if is_null(m.shape) else replace(m, shape=self._limited(m.shape, limit)) for m in members
+                    ),
+                )
+            case Record() if "record" in rule.limits:
+                return replace(shape, closed=True)
+            case Scalar(type="integer" | "number" | "string") | Words(type="integer" | "string"):
+                kind = "string" if shape.type == "string" else "number"
+            case ListOf():
+                kind = "array"
+            case MapOf():
+                kind = "hash"
+            case _:
+                kind = ""
+        keyword = {str(k): v for k, v in rule.limits.items()}.get(kind)
+        if keyword is None:
+            self._report(at, _inapplicable(rule))
+            return shape
+        if keyword in COUNTS and (not isinstance(value, int) or value < 0):
+            self._report(at, f"`@{rule.name}` counts here, so it takes a whole number from 0, not `{value}`.")
+            return shape
+        kept = tuple((k, v) for k, v in shape.keywords if k != keyword)
+        return replace(shape, keywords=(*kept, (keyword, value)))
+
+    def _behind(self, key: str) -> Shape:
+        shape = self._table.get(key)
+        return Anything() if shape is None else shape
+
+    def _null_kept(self, shape: Shape) -> Shape:
+        match shape:
+            case Ref(key=key):
+                ref = self._table.refer(f"{key} @nullable()", lambda: self._null_kept(self._behind(key)))
+                return replace(ref, notes=shape.notes)
+            case Union():
+                return replace(shape, nullable=True)
+            case _:
+                return shape
+
+
+def _inapplicable(rule: Rule) -> str:
+    words = {
+        "string": "strings",
+        "number": "numbers",
+        "array": "arrays",
+        "hash": "hashes",
+        "record": "records",
+    }
+    kinds = [words[k] for k in rule.limits]
+    listed = " and ".join((", ".join(kinds[:-1]), kinds[-1])) if len(kinds) > 1 else kinds[0]
+    return f"`@{rule.name}` cannot stand on this type: it applies to {listed}."
