@@ -1,0 +1,63 @@
+"""The token without which a guarded function does not run inside a server (SPEC section 6)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any
+
+from fastmcp import Context, FastMCP
+from fastmcp.exceptions import AuthorizationError
+
+from fastmcp_authz.serving.requests import current_context, current_server
+
+logger = logging.getLogger("fastmcp_authz")
+
+
+@dataclass(frozen=True, slots=True)
+class _Admission:
+    context: Context | None
+    """The FastMCP context of the admitted run; `None` in a background task that has none."""
+    server: FastMCP[Any] | None
+    """Its server: what tells one worker from another that it has started."""
+
+
+# Kept in the library, not in user modules: FileSystemProvider imports those a second time, under other names.
+_admission: ContextVar[_Admission | None] = ContextVar("fastmcp_authz_admission", default=None)
+
+
+@contextmanager
+def admitted() -> Iterator[None]:
+    """Lets guarded functions run in what is called from here, under the current FastMCP context alone."""
+    token = _admission.set(_Admission(current_context(), current_server()))
+    try:
+        yield
+    finally:
+        _admission.reset(token)
+
+
+def require_admission(name: str) -> None:
+    """Passes plain Python calls outside a server, and those of the very handler that was admitted.
+
+    "Some handler is running" would not do: an admitted handler that calls another, unprotected server, through its
+    Python interface or an in-memory client, would run whatever is guarded there. Each such call has a context of its
+    own, which is not the admitted one.
+
+    Raises:
+        AuthorizationError: A server calls the function, and the library has not admitted the caller.
+    """
+    context, server = current_context(), current_server()
+    if context is None and server is None:
+        return
+    admission = _admission.get()
+    if admission is not None and admission.context is context and admission.server is server:
+        return
+    logger.error(
+        "%s was about to run for a caller that nobody admitted, and did not. Install Authz on the server that serves "
+        "it, or on one that it is mounted on: Authz(mcp, context=...).",
+        name,
+    )
+    raise AuthorizationError(f"{name}: not available here. Nothing was executed.")

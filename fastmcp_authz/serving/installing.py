@@ -1,0 +1,170 @@
+"""What a server is given so that its tools are served to admitted callers, and what makes that unsafe."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Iterator
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from fastmcp import FastMCP
+from fastmcp.server.middleware import Middleware
+from fastmcp.server.providers import AggregateProvider, FastMCPProvider, LocalProvider, Provider
+from fastmcp.tools import FunctionTool
+from pydantic import ValidationError
+
+from fastmcp_authz.callers.scope import Authority
+from fastmcp_authz.errors import ConfigurationError
+from fastmcp_authz.serving._fastmcp import caches_are_public, caches_responses, wrapped_provider
+from fastmcp_authz.serving.declaration import carried
+from fastmcp_authz.serving.jurisdiction import Jurisdiction
+from fastmcp_authz.serving.transform import AuthzTransform
+from fastmcp_authz.settings import Settings, preset_settings
+
+Server = FastMCP[Any]
+
+_authorities: WeakKeyDictionary[Server, Authority] = WeakKeyDictionary()
+"""Servers with an authority of their own."""
+_inherited: WeakKeyDictionary[Server, AuthzTransform] = WeakKeyDictionary()
+"""Servers without one, mounted on servers that have one."""
+
+
+class Protecting(Middleware):
+    """Middleware that brings an authority to the server it is on. The server may not have seen a message yet."""
+
+    authority: Authority
+
+
+def authority_of(server: Server) -> Authority | None:
+    """The authority that is installed on the server itself."""
+    return _authorities.get(server)
+
+
+def install(server: Server, authority: Authority) -> None:
+    """Makes `authority` decide for the server's tools, and for those of what is mounted on it and has no own.
+
+    Raises:
+        ConfigurationError: The server has an authority already, or is set up so that no authority could hold.
+    """
+    if server in _authorities:
+        raise ConfigurationError(f"{server.name!r} has two Authz (or AuthzMiddleware): remove one.")
+    refuse_unsafe(server)
+    inherited = _inherited.pop(server, None)
+    if inherited is not None:
+        inherited.retired = True
+    _authorities[server] = authority
+    server.add_transform(AuthzTransform(Jurisdiction(authority)))
+    cover_mounted(server, authority)
+
+
+def cover_mounted(server: Server, authority: Authority) -> None:
+    """Extends `authority` over every server that is mounted on `server` by now and has none of its own, recursively.
+
+    Called again at each request: a mount may come later, and FastMCP says nothing of it.
+    """
+    seen = {server}
+    pending = list(mounted_on(server))
+    while pending:
+        child = pending.pop()
+        if child in seen or child in _authorities:
+            continue  # the nearest decides: a server with an authority of its own covers what is mounted on it
+        seen.add(child)
+        own = next((each.authority for each in child.middleware if isinstance(each, Protecting)), None)
+        if own is not None:
+            install(child, own)
+            continue
+        transform = _inherited.get(child)
+        if transform is None:
+            transform = _inherited[child] = AuthzTransform(Jurisdiction())
+            child.add_transform(transform)
+        transform.jurisdiction.extend(authority)
+        pending += mounted_on(child)
+
+
+def mounted_on(server: Server) -> Iterator[Server]:
+    """The servers that are mounted on `server`, with or without a namespace or renames."""
+    for provider in _leaves(server.providers):
+        if isinstance(provider, FastMCPProvider):
+            yield provider.server
+
+
+def refuse_unsafe(server: Server) -> None:
+    """Checks what could hand one caller's answers to another.
+
+    Raises:
+        ConfigurationError: Something would.
+    """
+    for each in _tree(server):
+        if any(caches_responses(middleware) for middleware in each.middleware):
+            raise ConfigurationError(
+                f"{each.name!r} has ResponseCachingMiddleware, which would serve one caller's tools and results to "
+                "another: remove it."
+            )
+    if caches_are_public(server):
+        raise ConfigurationError(
+            f'{server.name!r} has cache_scope="public", which lets caches hand one caller\'s tools to another: '
+            'write cache_scope="private".'
+        )
+
+
+async def refuse_undecidable(server: Server, authority: Authority) -> None:
+    """Checks that there is somebody to ask where tools ask: without a context nobody ever gets a yes.
+
+    Raises:
+        ConfigurationError: A tool of the server, or of one mounted on it, has gates or predicates, and there is no
+            `context=`.
+    """
+    if authority.context is not None:
+        return
+    for each in _tree(server, without=_authorities):
+        names = [name for provider in _leaves(each.providers) for name in await _asking(provider)]
+        if names:
+            raise ConfigurationError(
+                f"{server.name!r} has tools that ask who is calling ({', '.join(sorted(names))}), and nobody to ask: "
+                "write Authz(mcp, context=build_context)."
+            )
+
+
+async def _asking(provider: Provider) -> Iterable[str]:
+    """Names of the provider's tools that ask. Only what lies in memory: a proxy would have to call another server."""
+    if not isinstance(provider, LocalProvider):
+        return ()
+    tools = [tool for tool in await provider.list_tools() if isinstance(tool, FunctionTool)]
+    declared = [(tool.name, carried(tool.fn)) for tool in tools]
+    return [name for name, found in declared if found is not None and (found.gates or found.contract.predicates)]
+
+
+def _tree(server: Server, *, without: Container[Server] = ()) -> list[Server]:
+    """The server and everything that is mounted on it, down to the servers `without`."""
+    tree = [server]
+    for each in tree:  # grows as it goes
+        tree += [child for child in mounted_on(each) if child not in tree and child not in without]
+    return tree
+
+
+def _leaves(providers: Iterable[Provider]) -> Iterator[Provider]:
+    for provider in providers:
+        inner = wrapped_provider(provider)
+        if inner is not None:
+            yield from _leaves([inner])
+        elif isinstance(provider, AggregateProvider) and not isinstance(provider, FastMCP):
+            yield from _leaves(provider.providers)
+        else:
+            yield provider
+
+
+def settings_from(settings: Settings | None, options: dict[str, Any]) -> Settings:
+    """`settings`, or those of the environment, with `options` over them.
+
+    Raises:
+        ConfigurationError: An option is unknown or has a value that it cannot have.
+    """
+    base = settings if settings is not None else preset_settings()
+    if not options:
+        return base
+    try:
+        return Settings(**{**{name: getattr(base, name) for name in Settings.model_fields}, **options})
+    except ValidationError as error:
+        wrong = "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors())
+        raise ConfigurationError(
+            f"Settings are wrong: {wrong}. Known are: {', '.join(Settings.model_fields)}."
+        ) from None

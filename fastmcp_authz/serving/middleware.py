@@ -1,0 +1,174 @@
+"""AuthzMiddleware: opens each request's scope, and keeps what goes wrong from telling anybody anything."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import mcp_types
+from fastmcp.exceptions import DisabledError, FastMCPError, NotFoundError
+from fastmcp.server.dependencies import get_server
+from fastmcp.server.middleware import CallNext, MiddlewareContext
+from fastmcp.server.middleware.dereference import DereferenceRefsMiddleware
+from fastmcp.tools import Tool, ToolResult
+from mcp import MCPError
+from pydantic import ValidationError
+
+from fastmcp_authz.callers.context import ContextBuilder
+from fastmcp_authz.callers.scope import Authority, CallerUnavailableError, find, opened
+from fastmcp_authz.errors import ConfigurationError
+from fastmcp_authz.serving.installing import (
+    Protecting,
+    Server,
+    authority_of,
+    cover_mounted,
+    install,
+    refuse_undecidable,
+    refuse_unsafe,
+    settings_from,
+)
+from fastmcp_authz.serving.publishing import OwnReferences, with_own_references
+from fastmcp_authz.serving.requests import current_request, request_key
+from fastmcp_authz.serving.results import cannot_answer, refusal
+from fastmcp_authz.settings import Settings
+
+logger = logging.getLogger("fastmcp_authz")
+
+# What is meant for clients, or what the SDK answers in words of its own.
+_MEANT = (FastMCPError, NotFoundError, DisabledError, MCPError, ValidationError)
+
+# On a server that is not safe: what tells nothing of it, and what is refused in band.
+_ANSWERED_ALL_THE_SAME = ("initialize", "server/discover", "ping", "tools/call")
+
+
+class AuthzMiddleware(Protecting):
+    """Serves a server's `authorized_tool`s to each caller as that caller may see them.
+
+    `Authz(mcp, context=...)` installs one. By itself it does the same for requests, from the first message on:
+
+    ```python
+    mcp = FastMCP("comms", middleware=[AuthzMiddleware(context=build_context)])
+    ```
+
+    Background tasks need `Authz(mcp)`: a worker may see no message first.
+    """
+
+    def __init__(
+        self,
+        *,
+        context: ContextBuilder | None = None,
+        settings: Settings | None = None,
+        domain: str = "default",
+        **options: Any,
+    ) -> None:
+        """
+        Args:
+            context: Makes the server context of a request; see `ContextBuilder`.
+            settings: Every option at once; those of the environment where `None`.
+            domain: The domain of tools that is served.
+            options: Fields of `Settings`, over `settings`.
+
+        Raises:
+            ConfigurationError: An option is unknown or has a value that it cannot have.
+        """
+        self.authority = Authority(context, settings_from(settings, options), domain)
+        self._checked: WeakKeyDictionary[Server, bool] = WeakKeyDictionary()
+        self._reported: WeakKeyDictionary[Server, str] = WeakKeyDictionary()
+
+    async def on_request(self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Any:
+        """Opens the scope of this request, unless it is open: a nested call belongs to the request it is nested in."""
+        if not await self._is_safe(_server(context)) and context.method not in _ANSWERED_ALL_THE_SAME:
+            raise _internal_error()
+        key = request_key()
+        if key is None or find(self.authority, key) is not None:
+            return await call_next(context)
+        async with opened(self.authority, key, partial(current_request, self.authority.domain)):
+            return await call_next(context)
+
+    async def on_list_tools(
+        self,
+        context: MiddlewareContext[mcp_types.ListToolsRequest],
+        call_next: CallNext[mcp_types.ListToolsRequest, Sequence[Tool]],
+    ) -> Sequence[Tool]:
+        """Lists with the caller known, references kept. A JSON-RPC error has no text of anybody else's."""
+        try:
+            await self._build_caller()
+            return await with_own_references(lambda: call_next(context))
+        except CallerUnavailableError:
+            raise _internal_error() from None
+        except _MEANT:
+            raise
+        except Exception:
+            # The SDK would send the text of this to a legacy client.
+            logger.error("Listing tools failed.", exc_info=True)
+            raise _internal_error() from None
+
+    async def on_call_tool(
+        self,
+        context: MiddlewareContext[mcp_types.CallToolRequestParams],
+        call_next: CallNext[mcp_types.CallToolRequestParams, ToolResult],
+    ) -> ToolResult:
+        """Calls with the caller known. What goes wrong on the way is answered in band."""
+        name = context.message.name
+        try:
+            if _server(context) in self._reported:
+                return cannot_answer()
+            await self._build_caller()
+            return await call_next(context)
+        except CallerUnavailableError:
+            return cannot_answer()
+        except _MEANT:
+            raise
+        except Exception:
+            logger.error("Calling %r failed on the way to the tool.", name, exc_info=True)
+            return refusal(f"Error calling tool {name!r}")
+
+    async def _build_caller(self) -> None:
+        """Builds the caller here, in the task that also closes it: FastMCP looks tools up in tasks of their own."""
+        scope = find(self.authority, request_key())
+        if scope is not None:
+            await scope.caller()
+
+    async def _is_safe(self, server: Server) -> bool:
+        """Installs what is missing, and looks for what may have become unsafe since; that is logged when it is new."""
+        try:
+            self._install_on(server)
+            refuse_unsafe(server)
+            cover_mounted(server, self.authority)
+            if server not in self._checked:
+                await refuse_undecidable(server, self.authority)
+                self._checked[server] = True
+        except ConfigurationError as error:
+            self._report(server, str(error))
+            return False
+        except Exception:  # from a provider of the author's own, and its text is not for clients
+            self._report(server, "the server cannot be looked through.", exc_info=True)
+            return False
+        self._reported.pop(server, None)
+        return True
+
+    def _report(self, server: Server, problem: str, *, exc_info: bool = False) -> None:
+        if self._reported.get(server) != problem:
+            self._reported[server] = problem
+            logger.error("Every request is refused: %s", problem, exc_info=exc_info)
+
+    def _install_on(self, server: Server) -> None:
+        installed = authority_of(server)
+        if installed is self.authority:
+            return
+        install(server, self.authority)
+        kinds = [OwnReferences if each is self else type(each) for each in server.middleware]
+        inside = kinds.index(OwnReferences) if OwnReferences in kinds else 0
+        if DereferenceRefsMiddleware in kinds[:inside]:
+            server.middleware.insert(0, OwnReferences())
+
+
+def _server(context: MiddlewareContext[Any]) -> Server:
+    return context.fastmcp_context.fastmcp if context.fastmcp_context is not None else get_server()
+
+
+def _internal_error() -> MCPError:
+    return MCPError(code=mcp_types.INTERNAL_ERROR, message="Internal server error")

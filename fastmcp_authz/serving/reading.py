@@ -1,0 +1,129 @@
+"""From a function to its contract: docstring, shared folders, signature, and one error that lists every problem."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from fastmcp.utilities.docstring_parsing import parse_docstring
+
+from fastmcp_authz.annotations import read_annotation, shared_folders
+from fastmcp_authz.contracts.contract import ToolContract, declaration_error
+from fastmcp_authz.contracts.sides import SharedTypes
+from fastmcp_authz.errors import ContractError, Problem
+from fastmcp_authz.serving.agreement import disagreements, signature_problems
+from fastmcp_authz.serving.signatures import Signature
+from fastmcp_authz.settings import Settings
+
+
+def read_contract(
+    fn: Callable[..., Any], signature: Signature, *, shared_types: SharedTypes, settings: Settings, also: list[Problem]
+) -> ToolContract:
+    """The contract that the docstring of `fn` declares, checked against its signature.
+
+    Args:
+        fn: The author's function.
+        signature: Its signature.
+        shared_types: Where `@rbs import` looks first, before `sig/shared` beside the function's file or above it.
+        settings: What the declaration is read with.
+        also: Problems that were found before, to be reported with the others.
+
+    Raises:
+        ContractError: Something is wrong; everything that is, is listed.
+    """
+    file, line = Path(fn.__code__.co_filename), fn.__code__.co_firstlineno
+    docstring = _docstring(fn, signature)
+
+    def examine(first_line: int) -> tuple[ToolContract | None, tuple[Problem, ...]]:
+        return ToolContract.examine(
+            docstring,
+            name=fn.__name__,
+            shared_types=_shared(shared_types, file),
+            settings=settings,
+            prose_reader=_read_prose,
+            where=_shown(file),
+            first_line=first_line,
+        )
+
+    place = f"({fn.__name__}, line {line})"
+    contract, found = examine(1)
+    problems = [*also, *signature_problems(signature, place)]
+    if found or contract is None:
+        # Where the docstring begins takes reading the file, which a right declaration need not pay for.
+        problems = [*examine(_docstring_line(fn))[1], *problems]
+    else:
+        problems += disagreements(signature, contract, place)
+    if contract is None or problems:
+        raise declaration_error(fn.__name__, f"{_shown(file)}:{line}", problems)
+    return contract
+
+
+def _docstring(fn: Callable[..., Any], signature: Signature) -> str:
+    docstring = fn.__doc__
+    if docstring is None:
+        raise ContractError(
+            f"{fn.__name__} ({_shown(Path(fn.__code__.co_filename))}:{fn.__code__.co_firstlineno}) has no docstring.",
+            [
+                Problem(
+                    "Its contract stands there, so it cannot be served. Write one, with `#:` for the inputs and "
+                    "`@rbs type output`. If it has one: Python strips docstrings under `-OO` and PYTHONOPTIMIZE=2; "
+                    "run it without."
+                )
+            ],
+        )
+    if signature.given or _declares_input(docstring):
+        return docstring
+    # A function without parameters needs no `#:`. Indented as the rest is, or the rest would keep its indentation.
+    lines = docstring.expandtabs().split("\n")[1:]
+    margin = min((len(line) - len(line.lstrip()) for line in lines if line.strip()), default=0)
+    return f"{docstring}\n\n{' ' * margin}#: () -> output\n"
+
+
+def _declares_input(docstring: str) -> bool:
+    annotation, _ = read_annotation(docstring, name="docstring")
+    return (
+        annotation.signature is not None
+        or "#:" in annotation.unread
+        or any(alias.name == "input" for alias in annotation.aliases)
+    )
+
+
+def _read_prose(prose: str) -> tuple[str, Mapping[str, str]]:
+    """FastMCP's own reading of Google, NumPy and Sphinx parameter sections."""
+
+    def bearer() -> None: ...
+
+    bearer.__doc__ = prose
+    parsed = parse_docstring(bearer)
+    return parsed.description or "", parsed.parameters
+
+
+def _shared(shared_types: SharedTypes, file: Path) -> SharedTypes:
+    if isinstance(shared_types, Mapping):
+        return shared_types
+    first = [shared_types] if isinstance(shared_types, str | Path) else list(shared_types)
+    return shared_folders(file if file.exists() else None, [Path(folder) for folder in first])
+
+
+def _docstring_line(fn: Callable[..., Any]) -> int:
+    """The line of the file on which the docstring begins; near it where the source is not at hand."""
+    first: int = fn.__code__.co_firstlineno
+    try:
+        lines, first = inspect.getsourcelines(fn)
+        (definition,) = ast.parse(textwrap.dedent("".join(lines))).body
+    except (OSError, SyntaxError, TypeError, ValueError):
+        return first + 1
+    body = getattr(definition, "body", ())
+    return first + body[0].lineno - 1 if body else first + 1
+
+
+def _shown(file: Path) -> str:
+    """The file as an editor finds it: relative to where the program runs, if it lies there."""
+    try:
+        return str(file.relative_to(Path.cwd()))
+    except (ValueError, OSError):
+        return str(file)

@@ -1,0 +1,61 @@
+"""What FastMCP says about the request that is being served."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastmcp import Context, FastMCP
+from fastmcp.server.dependencies import get_access_token, get_context, get_http_headers, get_server
+
+from fastmcp_authz.callers.context import Request
+
+
+def current_context() -> Context | None:
+    """The FastMCP context that is current, if a server is at work here."""
+    try:
+        return get_context()
+    except RuntimeError:
+        return None
+
+
+def current_server() -> FastMCP[Any] | None:
+    """The server that is at work here, if one is. A background task's worker has one, and not always a context."""
+    try:
+        return get_server()
+    except RuntimeError:
+        return None
+
+
+def request_key() -> object | None:
+    """An object that is the current wire request's alone, in both protocol eras; `None` where there is no request.
+
+    It is FastMCP's session object: a new one for each request, the same one in nested calls and mounted servers.
+    """
+    context = current_context()
+    wire = context.request_context if context is not None else None
+    return wire.session if wire is not None else None
+
+
+def current_request(domain: str) -> Request:
+    """What a context builder is given. In a background task: the token and headers of whoever submitted it."""
+    context = current_context()
+    return Request(
+        access_token=get_access_token(),
+        headers=get_http_headers(),
+        transport=context.transport if context is not None else None,
+        session_id=_session_id(context),
+        domain=domain,
+    )
+
+
+def lenient_by_server() -> bool:
+    """Whether the server that is at work reads `"10"` as `10`: FastMCP's own `strict_input_validation`."""
+    server = current_server()
+    return server is not None and not server.strict_input_validation
+
+
+def _session_id(context: Context | None) -> str | None:
+    try:
+        return context.session_id if context is not None else None
+    except RuntimeError:  # a call through the Python interface
+        return None

@@ -1,0 +1,113 @@
+"""From a function's return value to what is sent: pruned once, serialised once (SPEC section 5)."""
+
+from __future__ import annotations
+
+import json
+import logging
+from typing import Any
+
+import mcp_types
+from fastmcp.tools import ToolResult
+from pydantic_core import PydanticSerializationError, to_json
+
+from fastmcp_authz.contracts import refusals
+from fastmcp_authz.contracts.view import CallerView
+from fastmcp_authz.errors import OutputWithheldError
+
+logger = logging.getLogger("fastmcp_authz")
+
+Blocks = list[mcp_types.ContentBlock]
+
+
+def refusal(text: str) -> ToolResult:
+    """An in-band error. Returned and never raised: ErrorHandlingMiddleware makes a JSON-RPC error of what is raised."""
+    return ToolResult(content=[mcp_types.TextContent(type="text", text=text)], is_error=True)
+
+
+def unknown_tool(name: str) -> ToolResult:
+    """What FastMCP answers to a name that it does not know, to the letter."""
+    return refusal(f"Unknown tool: {name!r}")
+
+
+def cannot_answer() -> ToolResult:
+    """What a call gets where nobody can be asked. Says nothing of why."""
+    return refusal("The server cannot answer at the moment. Nothing was executed.")
+
+
+def sent(value: Any, view: CallerView, tool: str, *, passthrough: bool) -> ToolResult:
+    """What is sent for `value`: its visible part, as structured content and as text.
+
+    Args:
+        value: What the function returned: data, or a result of its own making.
+        view: What the caller may see.
+        tool: The tool's name, for texts and log records.
+        passthrough: Whether content blocks of the function's own making are sent as they are.
+    """
+    try:
+        return _sent(value, view, tool, passthrough)
+    except OutputWithheldError as error:
+        logger.error("%s: a result was withheld: %s", tool, "; ".join(getattr(error, "report", ())) or "no report")
+    except Exception as error:
+        # Not the exception itself: its text may quote the value.
+        logger.error("%s: a result was withheld, pruning it failed with %s.", tool, type(error).__name__)
+    return refusal(refusals.withheld(tool))
+
+
+def _sent(value: Any, view: CallerView, tool: str, passthrough: bool) -> ToolResult:
+    data, blocks, is_error = _taken_apart(value)
+    if is_error:
+        return ToolResult(content=_only_text(blocks, tool), is_error=True)
+    pruned = view.filter_output(data, tool=tool)
+    text = _text(pruned)
+    content: Blocks = [mcp_types.TextContent(type="text", text=text)]
+    if passthrough and blocks:
+        content = blocks
+    else:
+        _only_text(blocks, tool)
+    # The constructor would serialise the data again and parse it back. What is pruned is JSON data already, and `_text`
+    # has just proved it.
+    return ToolResult.model_construct(content=content, structured_content=pruned, meta=None, is_error=False)
+
+
+def _taken_apart(value: Any) -> tuple[Any, Blocks, bool]:
+    """Data, content blocks, and whether it is an error. `meta` is left behind: nothing prunes it."""
+    if isinstance(value, ToolResult | mcp_types.CallToolResult):
+        return value.structured_content, list(value.content), bool(value.is_error)
+    if isinstance(value, tuple) and len(value) == 2 and _are_blocks(value[0]):
+        return value[1], list(value[0]), False
+    return value, [], False
+
+
+def _are_blocks(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(item, mcp_types.ContentBlock) for item in value)
+
+
+def _only_text(blocks: Blocks, tool: str) -> Blocks:
+    """The text blocks; the kinds of the others are logged, since they are not sent."""
+    others = sorted({block.type for block in blocks if not isinstance(block, mcp_types.TextContent)})
+    if others:
+        logger.warning(
+            '%s returned content that nothing prunes, so it was dropped: %s. Say content="passthrough" to send it.',
+            tool,
+            ", ".join(others),
+        )
+    return [block for block in blocks if isinstance(block, mcp_types.TextContent)]
+
+
+def _text(pruned: dict[str, Any]) -> str:
+    """The JSON text of the data, as FastMCP writes it.
+
+    Raises:
+        OutputWithheldError: The data holds what JSON has no word for.
+    """
+    try:
+        payload = to_json(pruned, inf_nan_mode="constants")
+        if b"NaN" in payload or b"Infinity" in payload:
+            json.loads(payload, parse_constant=_not_json)
+    except (PydanticSerializationError, ValueError):
+        raise OutputWithheldError("", ("a number or a character that JSON cannot hold",)) from None
+    return payload.decode()
+
+
+def _not_json(word: str) -> None:
+    raise ValueError(word)

@@ -1,0 +1,135 @@
+"""AuthorizedTool: one caller's view of a registered tool, and the one place that enforces."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from fastmcp.exceptions import ValidationError
+from fastmcp.tools import FunctionTool, Tool, ToolResult
+from pydantic import Field
+from pydantic import ValidationError as HintError
+from pydantic.json_schema import SkipJsonSchema
+
+from fastmcp_authz.callers.deciding import Caller
+from fastmcp_authz.callers.scope import CallerUnavailableError
+from fastmcp_authz.contracts import refusals
+from fastmcp_authz.contracts.view import CallerView
+from fastmcp_authz.errors import InvalidInputError, UnknownInputKeysError
+from fastmcp_authz.serving.declaration import Declaration, owner_of
+from fastmcp_authz.serving.jurisdiction import Jurisdiction
+from fastmcp_authz.serving.requests import lenient_by_server
+from fastmcp_authz.serving.results import cannot_answer, refusal, unknown_tool
+from fastmcp_authz.serving.running import Run, running
+
+logger = logging.getLogger("fastmcp_authz")
+
+DEFAULT_DOMAIN = "default"
+
+
+@dataclass(frozen=True, eq=False)
+class Binding:
+    """What an `AuthorizedTool` stands for."""
+
+    declaration: Declaration
+    jurisdiction: Jurisdiction
+    registered: FunctionTool
+    """What the author registered; FastMCP's own object, never changed."""
+    runner: FunctionTool
+    """The same with the adapter in place of the guard, so that hints, injection, timeout and threads are FastMCP's."""
+
+
+def bind(declaration: Declaration, jurisdiction: Jurisdiction, registered: FunctionTool) -> Binding:
+    """The binding of a registered tool whose function carries `declaration`."""
+    adapter = declaration.adapter(owner_of(registered.fn))
+    return Binding(declaration, jurisdiction, registered, registered.model_copy(update={"fn": adapter}))
+
+
+# Not a FunctionTool: a task worker registers the bare function of those, and the `run` of any other Tool.
+class AuthorizedTool(Tool):
+    """A tool as one caller sees it. Its fields are what is shown; whoever runs it is decided for afresh."""
+
+    binding: Annotated[SkipJsonSchema[Any], Field(exclude=True, repr=False)]
+
+    async def run(self, arguments: dict[str, Any]) -> ToolResult:
+        """Decides, checks, runs and prunes (SPEC section 5). Refusals are returned; the function's errors are raised.
+
+        Nothing here trusts the fields of this object: it may have been listed for another caller, or for none.
+        """
+        bound: Binding = self.binding
+        async with bound.jurisdiction.scope() as scope:
+            if scope is None:
+                return unknown_tool(self.name)
+            try:
+                caller = await scope.caller()
+            except CallerUnavailableError:
+                return cannot_answer()
+            view = await permitted_view(bound.declaration, caller)
+            if view is None:
+                return unknown_tool(self.name)
+            if view.default_keys:
+                view = await with_own_defaults(view, caller)
+            return await self._run_permitted(arguments, bound, view, caller)
+
+    async def _run_permitted(
+        self, arguments: dict[str, Any], bound: Binding, view: CallerView, caller: Caller
+    ) -> ToolResult:
+        lenient = caller.settings.lenient_inputs
+        try:
+            accepted = view.filter_input(
+                arguments, lenient=lenient_by_server() if lenient is None else lenient, tool=self.name
+            )
+        except (UnknownInputKeysError, InvalidInputError) as error:
+            return refusal(str(error))
+        run = Run(view, self.name, bound.declaration.content == "passthrough", bound.runner.fn)
+        with running(run):
+            try:
+                return await bound.runner.run(accepted)
+            except ValidationError as error:
+                if run.entered or not isinstance(error.__cause__, HintError):
+                    raise  # the function's own
+                return refusal(_hints_refuse(self.name, error.__cause__, view))
+
+
+async def permitted_view(declaration: Declaration, caller: Caller) -> CallerView | None:
+    """What the caller has of a tool, `None` where it does not exist for the caller.
+
+    Gates first: what is inside a tool that they refuse is not asked.
+    """
+    if not in_domain(declaration, caller):
+        return None
+    gates = declaration.gates
+    if gates and len(await caller.decide(gates)) < len(gates):
+        return None
+    contract = declaration.contract
+    view = contract.view_of(await caller.decide(contract.predicates), caller.settings)
+    if not view.visible:
+        logger.info("%s is not shown: guards have taken the whole output that this caller would get.", declaration)
+        return None
+    return view
+
+
+def in_domain(declaration: Declaration, caller: Caller) -> bool:
+    """Whether the caller's domain serves the tool."""
+    return caller.domain in (declaration.domains or (DEFAULT_DOMAIN,))
+
+
+async def with_own_defaults(view: CallerView, caller: Caller) -> CallerView:
+    """The view with this caller's answers to `@default_for`, on a copy."""
+    answers = await caller.defaults(view.default_keys)
+    rejected = view.rejected_defaults(answers)
+    if rejected:
+        logger.warning("%s: default_for answered what its field does not take: %s.", view.name, ", ".join(rejected))
+    return view.with_defaults(answers)
+
+
+def _hints_refuse(tool: str, error: HintError, view: CallerView) -> str:
+    """The refusal where the function's own hints refuse what the contract accepts.
+
+    Parameters by name and nothing else: pydantic's texts quote the value, and name what hidden union members accept.
+    """
+    shown = view.input_schema.get("properties", {})
+    names = {str(each["loc"][0]) for each in error.errors(include_url=False, include_input=False) if each["loc"]}
+    problems = [f"{name}: is not accepted by the tool." for name in sorted(names) if name in shown]
+    return refusals.invalid_values(tool, problems)

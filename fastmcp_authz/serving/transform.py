@@ -1,0 +1,171 @@
+"""Swaps each registered tool of ours for the caller's view of it, in lists and look-ups."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fastmcp.server.transforms import GetToolNext, Transform, VersionSpec
+from fastmcp.tools import FunctionTool, Tool
+from fastmcp.tools.tool_transform import TransformedTool
+from fastmcp.utilities.types import NotSet
+
+from fastmcp_authz.callers.deciding import Caller
+from fastmcp_authz.callers.scope import CallerUnavailableError, Scope
+from fastmcp_authz.serving.cards import card, personal
+from fastmcp_authz.serving.declaration import Declaration, carried, declaration_of
+from fastmcp_authz.serving.jurisdiction import Jurisdiction
+from fastmcp_authz.serving.publishing import publish
+from fastmcp_authz.serving.requests import current_context
+from fastmcp_authz.serving.tool import in_domain, permitted_view
+
+logger = logging.getLogger("fastmcp_authz")
+
+
+@dataclass(frozen=True, slots=True)
+class _Ours:
+    """A tool of ours as it comes from below."""
+
+    shown: Tool
+    """What is listed below: the registered tool, or what a ToolTransform made of it."""
+    registered: FunctionTool
+    declaration: Declaration
+
+    def swapped(self, tool: Tool) -> Tool:
+        """`tool` in place of the registered one, renamed as below."""
+        return _rebuilt(self.shown, tool)
+
+
+class AuthzTransform(Transform):
+    """The caller's world, for everything in FastMCP that looks tools up: versions, search, code mode, mounts."""
+
+    def __init__(self, jurisdiction: Jurisdiction) -> None:
+        self.jurisdiction = jurisdiction
+        self.retired = False
+        """Whether another transform has taken over, since the server now has an `Authz` of its own."""
+
+    async def list_tools(self, tools: Sequence[Tool]) -> Sequence[Tool]:
+        """The tools that exist for the caller, each as the caller sees it; tools that are not ours pass."""
+        if self.retired:
+            return tools
+        found = [_ours(tool) for tool in tools]
+        ours = [each for each in found if isinstance(each, _Ours)]
+        if not ours:
+            seen: list[Tool | None] = []
+        elif current_context() is None:
+            seen = [self._least(each) for each in ours]
+        else:
+            async with self.jurisdiction.scope() as scope:
+                seen = await self._seen_in(scope, ours)
+        own = iter(seen)
+        shown = [next(own) if isinstance(each, _Ours) else each for each in found]
+        return [tool for tool in shown if tool is not None]
+
+    async def get_tool(self, name: str, call_next: GetToolNext, *, version: VersionSpec | None = None) -> Tool | None:
+        """The tool of that name as the caller sees it; `None` where it does not exist for the caller."""
+        if self.retired:
+            return await call_next(name, version=version)
+        if current_context() is None:
+            ours = _ours(await call_next(name, version=version))
+            return self._least(ours) if isinstance(ours, _Ours) else ours
+        # Around the look-up: mounted servers are looked into without their middleware, and the nearest decides there.
+        async with self.jurisdiction.scope() as scope:
+            ours = _ours(await call_next(name, version=version))
+            passed: set[str | None] = set()
+            while isinstance(ours, _Ours):
+                (seen,) = await self._seen_in(scope, [ours])
+                highest = ours.shown.version
+                if seen is not None or version is not None or highest is None or highest in passed:
+                    return seen
+                # A version that is hidden from the caller gives way to the highest one below it, as in lists. FastMCP
+                # does so itself from 4.2 on.
+                passed.add(highest)
+                ours = _ours(await call_next(name, version=VersionSpec(lt=highest)))
+            return ours
+
+    def _least(self, ours: _Ours) -> Tool:
+        """What is served where there is no request, as at start-up: the least view, never hidden and never an error.
+
+        A tool that is missing then could not run as a background task. Whoever runs it is decided for all the same.
+        """
+        contract = ours.declaration.contract
+        view = contract.view_of(frozenset(), contract.settings)
+        return ours.swapped(card(ours.declaration, self.jurisdiction, ours.registered, view).tool)
+
+    async def _seen_in(self, scope: Scope | None, tools: Sequence[_Ours]) -> list[Tool | None]:
+        """The tools as the scope's caller sees them, `None` for each that does not exist for the caller."""
+        if scope is None:
+            return [None] * len(tools)
+        try:
+            caller = await scope.caller()
+        except CallerUnavailableError:
+            return [None] * len(tools)
+        await self._decide_for_all([each.declaration for each in tools], caller)
+        return [await self._seen(each, caller) for each in tools]
+
+    async def _decide_for_all(self, declarations: Sequence[Declaration], caller: Caller) -> None:
+        """Asks for every gate at once, then for all that is inside the tools which they let pass, at once."""
+        served = [each for each in declarations if in_domain(each, caller)]
+        granted = await caller.decide([gate for each in served for gate in each.gates])
+        inside = [each.contract.predicates for each in served if granted.issuperset(each.gates)]
+        await caller.decide([predicate for predicates in inside for predicate in predicates])
+
+    async def _seen(self, ours: _Ours, caller: Caller) -> Tool | None:
+        """One tool as the caller sees it. Whatever goes wrong with it hides it, and leaves the others alone."""
+        try:
+            view = await permitted_view(ours.declaration, caller)
+            if view is None:
+                return None
+            shared = card(ours.declaration, self.jurisdiction, ours.registered, view)
+            own = await personal(shared, view, caller)
+            if caller.settings.refs == "defs":
+                publish(own)
+            return ours.swapped(own.tool)
+        except Exception:
+            logger.error("%s is hidden: making its view failed.", ours.declaration, exc_info=True)
+            return None
+
+
+def _ours(tool: Tool | None) -> _Ours | Tool | None:
+    """The tool as one of ours; itself where it is not; `None` where it only bears a copy of a declaration."""
+    registered = tool
+    while isinstance(registered, TransformedTool):
+        registered = registered.parent_tool
+    if tool is None or not isinstance(registered, FunctionTool):
+        return tool
+    declaration = declaration_of(registered.fn)
+    if declaration is not None:
+        return _Ours(tool, registered, declaration)
+    copied = carried(registered.fn)
+    if copied is None:
+        return tool
+    logger.error(
+        "%s is hidden from everybody: a decorator stands between @mcp.tool and @authorized_tool, where nothing can "
+        "protect it. Put it below @authorized_tool, nearest the function.",
+        copied,
+    )
+    return None
+
+
+def _rebuilt(shown: Tool, ours: Tool) -> Tool:
+    """What a ToolTransform made, made again over our tool: what it made closes over the registered one.
+
+    What it says of parameters still fits: it could only name those that everyone has. What it inherited is now ours.
+    """
+    if not isinstance(shown, TransformedTool):
+        return ours
+    parent, before = _rebuilt(shown.parent_tool, ours), shown.parent_tool
+    return TransformedTool.from_tool(
+        parent,
+        name=shown.name,
+        version=shown.version,
+        title=shown.title,
+        description=NotSet if shown.description == before.description else shown.description,
+        tags=shown.tags,
+        annotations=shown.annotations,
+        output_schema=NotSet if shown.output_schema == before.output_schema else shown.output_schema,
+        meta=shown.meta,
+        transform_args=shown.transform_args,
+        transform_fn=None if shown.fn is shown.forwarding_fn else shown.fn,
+    )

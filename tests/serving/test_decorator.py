@@ -1,0 +1,350 @@
+"""What `authorized_tool` makes of a function, and what it says about a wrong one."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
+from typing import Annotated, Any, assert_type
+
+import pytest
+from fastmcp import Context, FastMCP
+from fastmcp.dependencies import Depends
+from pydantic import BeforeValidator
+
+from fastmcp_authz.errors import ContractError
+from fastmcp_authz.serving.authz import Authz
+from fastmcp_authz.serving.declaration import declaration_of
+from fastmcp_authz.serving.decorator import authorized_tool
+
+
+@authorized_tool(authorization="comms", gates=[("feature", "sms")])
+def greet(name: str, loud: bool = False) -> dict[str, Any]:
+    """Greet somebody.
+
+    @rbs type output = { text: String, ?cost: Integer @requires(:billing) }
+
+    #: (name: String, ?loud: bool @requires(:admin)) -> output
+    """
+    return {"text": name.upper() if loud else name, "cost": 1}
+
+
+def test_called_as_plain_python_it_is_the_plain_function() -> None:
+    assert greet("ada", loud=True) == {"text": "ADA", "cost": 1}
+    assert greet.__wrapped__("ada") == {"text": "ada", "cost": 1}  # type: ignore[attr-defined]
+
+
+def test_a_type_checker_sees_the_functions_own_type() -> None:
+    assert_type(greet("ada"), dict[str, Any])
+    checked: Callable[[str, bool], dict[str, Any]] = greet
+    assert checked is greet
+
+
+def test_what_it_publishes_is_what_everyone_may_see() -> None:
+    assert str(inspect.signature(greet)) == "(name: str)"
+    assert greet.__annotations__ == {"name": str}
+    assert greet.__doc__ == "Greet somebody."
+
+
+def test_each_kind_of_function_keeps_its_kind() -> None:
+    output = "@rbs type output = { n: Integer }"
+
+    def plain() -> dict[str, int]:
+        return {"n": 1}
+
+    async def coroutine() -> dict[str, int]:
+        return {"n": 1}
+
+    def generator() -> Iterator[int]:
+        yield 1
+
+    async def stream() -> AsyncIterator[int]:
+        yield 1
+
+    for fn, kind in (
+        (coroutine, inspect.iscoroutinefunction),
+        (generator, inspect.isgeneratorfunction),
+        (stream, inspect.isasyncgenfunction),
+    ):
+        fn.__doc__ = output
+        assert kind(authorized_tool(fn))
+    plain.__doc__ = output
+    assert authorized_tool(plain)() == {"n": 1}
+    assert list(authorized_tool(generator)()) == [1]
+
+
+async def test_async_kinds_are_plain_outside_a_server() -> None:
+    @authorized_tool
+    async def coroutine() -> dict[str, int]:
+        """@rbs type output = { n: Integer }"""
+        return {"n": 1}
+
+    @authorized_tool
+    async def stream() -> AsyncIterator[int]:
+        """@rbs type output = { n: Integer }"""
+        yield 1
+
+    assert await coroutine() == {"n": 1}
+    assert [item async for item in stream()] == [1]
+
+
+def test_methods_of_every_kind_can_be_decorated() -> None:
+    class Desk:
+        name = "desk"
+
+        @authorized_tool
+        def of_object(self) -> dict[str, str]:
+            """@rbs type output = { name: String }"""
+            return {"name": self.name}
+
+        @classmethod
+        @authorized_tool
+        def of_class(cls) -> dict[str, str]:
+            """@rbs type output = { name: String }"""
+            return {"name": cls.name}
+
+        @staticmethod
+        @authorized_tool
+        def of_nobody() -> dict[str, str]:
+            """@rbs type output = { name: String }"""
+            return {"name": "static"}
+
+    desk = Desk()
+    assert desk.of_object() == Desk.of_class() == {"name": "desk"}
+    assert Desk.of_nobody() == {"name": "static"}
+    assert declaration_of(desk.of_object) is declaration_of(Desk.of_object) is not None
+
+
+def problems_of(fn: Callable[..., Any], **options: Any) -> str:
+    with pytest.raises(ContractError) as caught:
+        authorized_tool(**options)(fn)
+    return " ".join(str(caught.value).split())
+
+
+def test_every_disagreement_with_the_signature_is_listed_at_once() -> None:
+    def rate(score: int, limit: str, reason: str, note: str, ctx: Context) -> None:
+        """Rate it.
+
+        @rbs type output = { ok: bool }
+        #: (score: Float, limitt: String, reason: String @requires(:admin), ?note: String, ctx: String) -> output
+        """
+
+    found = problems_of(rate)
+    assert "rate (tests/serving/test_decorator.py:" in found
+    assert "declares a contract with 6 problems" in found
+    assert "`limitt` is in the annotation and no parameter of the function. Did you mean `limit`?" in found
+    assert "`ctx` is put in by FastMCP" in found
+    assert "`limit` has no default in Python and is not in the annotation" in found
+    assert "A parameter that some callers cannot see needs a default in Python too: `reason` has none." in found
+    assert "`note` may be left out by the annotation and has no default in Python" in found
+    assert "write `score: float`" in found
+
+
+def test_a_function_that_takes_anything_cannot_be_declared() -> None:
+    def anything(*args: Any, **kwargs: Any) -> None:
+        """@rbs type output = { ok: bool }"""
+
+    def positional(a: int, /) -> None:
+        """
+        @rbs type output = { ok: bool }
+        #: (a: Integer) -> output
+        """
+
+    assert "`*args: Any` takes any argument" in problems_of(anything)
+    assert "`a` is positional-only" in problems_of(positional)
+
+
+@pytest.mark.parametrize(
+    ("annotation", "hint"),
+    [
+        ("Float", int),
+        ("Integer", str),
+        ("String", int),
+        ("bool", int),
+        ("Array[String]", str),
+        ("{ a: String }", str),
+        ("String", list[str]),
+        ("Integer | String", int),
+        ("Hash[String, Integer]", list[int]),
+    ],
+)
+def test_a_hint_that_plainly_contradicts_its_annotation_is_an_error(annotation: str, hint: Any) -> None:
+    def fn(a: Any) -> None: ...
+
+    fn.__doc__ = f"@rbs type output = {{ ok: bool }}\n#: (a: {annotation}) -> output"
+    fn.__annotations__["a"] = hint
+    assert "and its hint" in problems_of(fn)
+
+
+@pytest.mark.parametrize(
+    ("annotation", "hint"),
+    [
+        ("Integer", int),
+        ("Integer", float),
+        ("Float", float),
+        ("String", str | None),
+        ("String?", str),
+        ("Integer | String", int | str),
+        ("Array[String]", list[str]),
+        ("Array[String]", tuple[str, ...]),
+        ("Set[String]", set[str]),
+        ("{ a: String }", dict[str, Any]),
+        ("untyped", int),
+        ("Date", "datetime.date"),
+        ("String", Any),
+        ("String", Annotated[int, BeforeValidator(len)]),
+        ("String", "Unresolvable"),
+    ],
+)
+def test_a_hint_that_can_take_the_value_is_fine(annotation: str, hint: Any) -> None:
+    def fn(a: Any) -> None: ...
+
+    fn.__doc__ = f"@rbs type output = {{ ok: bool }}\n#: (a: {annotation}) -> output"
+    fn.__annotations__["a"] = hint
+    authorized_tool(fn)
+
+
+def test_injected_parameters_are_in_neither() -> None:
+    def clock() -> int:
+        return 3
+
+    @authorized_tool
+    def now(ctx: Context, hour: int = Depends(clock), zone: str = "utc") -> dict[str, Any]:
+        """Tell the time.
+
+        @rbs type output = { hour: Integer }
+        #: (?zone: String) -> output
+        """
+        return {"hour": hour}
+
+    assert set(inspect.signature(now).parameters) == {"ctx", "hour", "zone"}
+
+
+def test_a_problem_in_the_docstring_is_shown_where_it_stands_in_the_file() -> None:
+    def wrong(a: str) -> None:
+        """Be wrong.
+
+        @rbs type output = { ok: bool }
+        #: (a: Strng) -> output
+        """
+
+    line = wrong.__code__.co_firstlineno + 4
+    assert f"{line} │ #: (a: Strng) -> output" in problems_of(wrong)
+
+
+def test_a_missing_docstring_is_explained() -> None:
+    def silent() -> None: ...
+
+    assert "-OO" in problems_of(silent)
+
+
+@pytest.mark.parametrize("gate", [("_private", 1), ("decide", 1), ("current_user", 1), ("not a name", 1), "feature"])
+def test_a_gate_that_cannot_be_asked_is_an_error(gate: Any) -> None:
+    def fn() -> None:
+        """@rbs type output = { ok: bool }"""
+
+    assert "cannot be asked" in problems_of(fn, gates=[gate])
+
+
+def test_wrong_options_are_errors() -> None:
+    def fn() -> None:
+        """@rbs type output = { ok: bool }"""
+
+    assert "authorization=''" in problems_of(fn, authorization="")
+    assert "content='all'" in problems_of(fn, content="all")
+
+
+def test_a_decorator_in_the_wrong_place_says_where_it_belongs() -> None:
+    mcp = FastMCP("x")
+
+    def fn() -> dict[str, bool]:
+        """@rbs type output = { ok: bool }"""
+        return {"ok": True}
+
+    assert "It is there twice" in problems_of(authorized_tool(fn))
+    assert "Swap the lines" in problems_of(mcp.tool(fn))
+    assert "Swap the lines: `@classmethod` above" in problems_of(classmethod(fn))  # type: ignore[arg-type]
+    assert "decorates functions" in problems_of(print)
+
+
+def test_a_function_without_a_file_is_declared_all_the_same() -> None:
+    made: dict[str, Any] = {"authorized_tool": authorized_tool}
+    source = "@authorized_tool\ndef fn() -> dict:\n    '@rbs type output = { n: %s }'\n    return {}"
+    exec(source % "Integer", made)
+    assert made["fn"]() == {}
+    with pytest.raises(ContractError, match="did you mean `Integer`"):
+        exec(source % "Integre", made)
+
+
+def test_shared_types_come_from_folders_beside_or_above_the_module_or_from_those_given(tmp_path: Path) -> None:
+    (tmp_path / "oops.rbs").write_text("type oops = { error: String }")
+
+    def fn() -> dict[str, Any]:
+        """
+        @rbs import oops
+        @rbs type output = oops
+        """
+        return {}
+
+    authorized_tool(shared_types=tmp_path)(fn)
+    authorized_tool(shared_types=[str(tmp_path)])(fn)
+    authorized_tool(shared_type_paths=[tmp_path])(fn)
+
+
+def test_shared_types_may_be_texts() -> None:
+    def fn() -> dict[str, Any]:
+        """
+        @rbs import oops
+        @rbs type output = oops
+        """
+        return {}
+
+    assert "oops" in problems_of(fn)
+    authorized_tool(shared_types={"oops.rbs": "type oops = { error: String }"})(fn)
+
+
+def test_options_reach_the_declaration() -> None:
+    @authorized_tool(
+        domains=["operator"],
+        category="orders",
+        category_summary="Orders.",
+        known_predicates=["requries"],
+        shared_type_paths=["/nowhere"],
+    )
+    def fn(a: str = "") -> dict[str, Any]:
+        """
+        @rbs type output = { ok: bool }
+        #: (?a: String @requries(:x)) -> output
+        """
+        return {}
+
+    found = declaration_of(fn)
+    assert found is not None
+    assert (found.domains, found.category, found.category_summary) == (("operator",), "orders", "Orders.")
+    assert [predicate.text for predicate in found.contract.predicates] == ['requries("x")']
+
+
+async def test_authz_tool_takes_the_options_of_both() -> None:
+    mcp = FastMCP("x")
+    authz = Authz(mcp, known_predicates={"requries"}, missing_predicate="deny", context=lambda _: None)
+
+    @authz.tool("renamed", tags={"a"}, title="A title", description="Said here.", version="2")
+    def fn(a: str = "") -> dict[str, Any]:
+        """
+        @rbs type output = { ok: bool }
+        #: (?a: String @requries(:x)) -> output
+        """
+        return {"ok": True}
+
+    @authz.tool
+    def bare() -> dict[str, Any]:
+        """@rbs type output = { ok: bool }"""
+        return {"ok": True}
+
+    tools = {tool.name: tool for tool in await mcp.list_tools()}
+    assert set(tools) == {"renamed", "bare"}
+    renamed = tools["renamed"]
+    assert (renamed.tags, renamed.title, renamed.version) == ({"a"}, "A title", "2")
+    assert renamed.description == "Said here."
+    assert_type(fn("x"), dict[str, Any])
+    assert bare() == {"ok": True}

@@ -1,0 +1,64 @@
+"""From a return value to what is sent, where the contract itself goes wrong."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from pydantic import BaseModel, ValidationError
+
+from fastmcp_authz.serving.results import sent
+from fastmcp_authz.serving.tool import _hints_refuse
+
+
+class Hints(BaseModel):
+    shown: int
+    hidden: int
+    nested: dict[str, int]
+
+
+def test_a_refusal_of_the_hints_names_what_the_caller_may_see_and_nothing_else() -> None:
+    view: Any = SimpleNamespace(input_schema={"properties": {"shown": {}, "nested": {}}})
+    with pytest.raises(ValidationError) as caught:
+        Hints.model_validate({"shown": "s3cret", "hidden": "s3cret", "nested": {"s3cret": "s3cret"}})
+    assert _hints_refuse("fn", caught.value, view) == (
+        "fn: Invalid arguments. Nothing was executed.\n- nested: is not accepted by the tool.\n"
+        "- shown: is not accepted by the tool.\nCorrect these and call again."
+    )
+
+
+class View:
+    """A view that lets everything through, or fails."""
+
+    def __init__(self, error: Exception | None = None) -> None:
+        self._error = error
+
+    def filter_output(self, value: Any, *, tool: str | None = None) -> Any:
+        if self._error is not None:
+            raise self._error
+        return value
+
+
+@pytest.mark.parametrize("value", [float("nan"), [float("-inf")], "\ud800"])
+def test_what_json_has_no_word_for_is_never_sent(value: Any) -> None:
+    view: Any = View()
+    result = sent({"n": value}, view, "fn", passthrough=False)
+    assert result.is_error
+    assert result.structured_content is None
+
+
+def test_a_failure_in_pruning_withholds_the_result_and_quotes_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    view: Any = View(LookupError("a secret value"))
+    result = sent({"n": 1}, view, "fn", passthrough=False)
+    assert result.is_error
+    assert "LookupError" in caplog.text
+    assert "secret" not in caplog.text
+    assert "secret" not in result.model_dump_json()
+
+
+def test_the_result_is_a_whole_one_though_it_was_made_without_validation() -> None:
+    view: Any = View()
+    result = sent({"n": 1, "words": "NaN"}, view, "fn", passthrough=False)
+    assert result.model_copy(deep=True) == result
+    assert result.to_mcp_result() == (result.content, {"n": 1, "words": "NaN"})

@@ -1,0 +1,218 @@
+"""Versions, search, renames and marks see the caller's world (SPEC section 6)."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from typing import Any
+
+import pytest
+from fastmcp import Client, FastMCP
+from fastmcp.server.transforms import ToolTransform
+from fastmcp.server.transforms.search import RegexSearchTransform
+from fastmcp.tools import Tool
+from fastmcp.tools.tool_transform import ArgTransformConfig, ToolTransformConfig
+
+from fastmcp_authz.serving.authz import Authz
+from fastmcp_authz.serving.caches import LeastRecent, Same
+from fastmcp_authz.serving.declaration import declaration_of
+from fastmcp_authz.serving.decorator import authorized_tool
+from tests.serving.people import ERAS, People, call, calling_as, text_of, tools_of
+
+
+@authorized_tool
+def plain(a: str = "", hidden: str = "") -> dict[str, Any]:
+    """Plainly said.
+
+    @rbs type output = { a: String, ?secret: String @requires(:admin) }
+    #: (?a: String, ?hidden: String @requires(:admin) @desc(covert words)) -> output
+    """
+    return {"a": a, "secret": hidden}
+
+
+@authorized_tool(gates=[("requires", "admin")])
+def gated() -> dict[str, Any]:
+    """Gated words.
+
+    @rbs type output = { version: Integer }
+    """
+    return {"version": 2}
+
+
+@authorized_tool
+def ungated() -> dict[str, Any]:
+    """@rbs type output = { version: Integer }"""
+    return {"version": 1}
+
+
+def protected() -> FastMCP[Any]:
+    mcp: FastMCP[Any] = FastMCP("x")
+    Authz(mcp, context=People())
+    return mcp
+
+
+@pytest.mark.parametrize("mode", ERAS)
+async def test_a_hidden_version_falls_back_to_the_highest_that_is_visible(mode: str) -> None:
+    mcp = protected()
+    mcp.tool(ungated, name="versioned", version="1")
+    mcp.tool(gated, name="versioned", version="2")
+    for flags, version in (((), 1), (("admin",), 2)):
+        assert set(await tools_of(mcp, *flags, mode=mode)) == {"versioned"}
+        result = await call(mcp, "versioned", {}, *flags, mode=mode)
+        assert result.structured_content == {"version": version}
+    with calling_as():
+        async with Client(mcp, mode=mode) as client:
+            hidden = await client.call_tool_mcp("versioned", {}, meta={"fastmcp": {"version": "2"}})
+    assert text_of(hidden) == "Unknown tool: 'versioned'"
+
+
+@pytest.mark.parametrize("mode", ERAS)
+@pytest.mark.parametrize("before", [True, False])
+async def test_a_tool_transform_renames_before_or_after(before: bool, mode: str) -> None:
+    config = ToolTransformConfig(name="renamed", arguments={"a": ArgTransformConfig(name="b")})
+    renaming = ToolTransform({"plain": config, "gated": ToolTransformConfig(name="regated")})
+    mcp: FastMCP[Any] = FastMCP("x", transforms=[renaming] if before else [])
+    Authz(mcp, context=People())
+    if not before:
+        mcp.add_transform(renaming)
+    mcp.tool(plain)
+    mcp.tool(gated)
+    assert await tools_of(mcp, mode=mode) == {"renamed": {"b"}}
+    result = await call(mcp, "renamed", {"b": "x"}, mode=mode)
+    assert result.structured_content == {"a": "x"}
+    assert (await call(mcp, "renamed", {"hidden": "x"}, mode=mode)).is_error
+    assert text_of(await call(mcp, "regated", mode=mode)) == "Unknown tool: 'regated'"
+    assert (await call(mcp, "regated", {}, "admin", mode=mode)).structured_content == {"version": 2}
+    assert await tools_of(mcp, "admin", mode=mode) == {"renamed": {"b", "hidden"}, "regated": set()}
+    result = await call(mcp, "renamed", {"b": "x", "hidden": "y"}, "admin", mode=mode)
+    assert result.structured_content == {"a": "x", "secret": "y"}
+
+
+async def test_what_a_tool_transform_inherited_is_the_callers_own() -> None:
+    renaming = ToolTransform(
+        {"fn": ToolTransformConfig(name="renamed"), "said": ToolTransformConfig(description="So.")}
+    )
+    mcp: FastMCP[Any] = FastMCP("x", transforms=[renaming])
+    authz = Authz(mcp, context=People())
+    for name in ("fn", "said"):
+
+        @authz.tool(name, description=lambda person: f"For {person.flags[0]}.")
+        def fn() -> dict[str, Any]:
+            """
+            @rbs type output = { ok: bool }
+            """
+            return {"ok": True}
+
+    with calling_as("ada"):
+        async with Client(mcp) as client:
+            shown = {tool.name: tool.description for tool in await client.list_tools()}
+    assert shown == {"renamed": "For ada.", "said": "So."}
+
+
+@pytest.mark.parametrize("before", [True, False])
+async def test_search_finds_and_calls_what_the_caller_may_see(before: bool) -> None:
+    mcp: FastMCP[Any] = FastMCP("x", transforms=[RegexSearchTransform()] if before else [])
+    Authz(mcp, context=People())
+    if not before:
+        mcp.add_transform(RegexSearchTransform())
+    mcp.tool(plain)
+    mcp.tool(gated)
+    assert set(await tools_of(mcp)) == {"search_tools", "call_tool"}
+    for words in ("Gated", "covert", "hidden"):
+        assert "gated" not in (await call(mcp, "search_tools", {"pattern": words})).model_dump_json()
+        assert "hidden" not in (await call(mcp, "search_tools", {"pattern": words})).model_dump_json()
+    assert "gated" in (await call(mcp, "search_tools", {"pattern": "Gated"}, "admin")).model_dump_json()
+    arguments: dict[str, Any] = {"name": "plain", "arguments": {"a": "x"}}
+    result = await call(mcp, "call_tool", arguments)
+    assert "secret" not in result.model_dump_json()
+    assert "x" in result.model_dump_json()
+    assert (await call(mcp, "call_tool", {"name": "gated", "arguments": {}})).is_error
+
+
+async def test_visibility_marks_and_changed_registrations_are_followed() -> None:
+    mcp = protected()
+    mcp.tool(plain, title="One")
+    mcp.tool(ungated, tags={"off"})
+    mcp.disable(tags={"off"})
+    assert set(await tools_of(mcp)) == {"plain"}
+    assert (await call(mcp, "ungated")).is_error
+    mcp.local_provider.remove_tool("plain")
+    mcp.tool(plain, title="Two", auth=lambda _: True)
+    (tool,) = await mcp.list_tools()
+    assert tool.title == "Two"
+    assert tool.auth is not None
+
+
+async def test_what_was_made_for_a_view_is_kept_and_bounded() -> None:
+    mcp = protected()
+    mcp.tool(plain)
+    (first,) = await mcp.list_tools()
+    (second,) = await mcp.list_tools()
+    assert first is second
+    with calling_as("admin"):
+        (third,) = await mcp.list_tools()
+    assert third is not first
+
+
+async def test_a_copy_that_says_the_same_is_the_same_tool() -> None:
+    mcp = protected()
+    registered = Tool.from_function(plain)
+    mcp.add_tool(registered)
+    found = declaration_of(plain)
+    assert found is not None
+    (first,) = await mcp.list_tools()
+    mcp.local_provider.remove_tool("plain")
+    mcp.add_tool(registered.model_copy())
+    assert (await mcp.list_tools())[0] is first
+    mcp.local_provider.remove_tool("plain")
+    mcp.add_tool(registered.model_copy(update={"auth": lambda _: True}))
+    assert (await mcp.list_tools())[0].auth is not None
+    mcp.local_provider.remove_tool("plain")
+    mcp.add_tool(registered.model_copy(update={"description": "Other words."}))
+    (changed,) = await mcp.list_tools()
+    assert changed.description == "Other words."
+
+
+def test_a_bounded_cache_forgets_what_was_not_used() -> None:
+    made: list[int] = []
+
+    def make(number: int) -> int:
+        made.append(number)
+        return number
+
+    cache: LeastRecent[int] = LeastRecent(2)
+    for number in (1, 2, 1, 3, 1, 2):
+        assert cache.get(number, lambda n=number: make(n)) == number  # type: ignore[misc]
+    assert made == [1, 2, 3, 2]
+    assert len(cache) == 2
+    assert cache.get(1, lambda: 7, fits=lambda _: False) == 7
+
+
+def test_a_key_means_one_object_and_keeps_it() -> None:
+    class Thing:
+        def __eq__(self, other: object) -> bool:
+            return True
+
+        __hash__ = None  # type: ignore[assignment]
+
+    one, other = Thing(), Thing()
+    assert Same(one) == Same(one)
+    assert Same(one) != Same(other)
+    assert hash(Same(one)) == hash(Same(one))
+    key, reference = Same(one), weakref.ref(one)
+    del one
+    gc.collect()
+    assert reference() is not None
+    del key
+    gc.collect()
+    assert reference() is None
+
+
+@pytest.mark.parametrize("mode", ERAS)
+async def test_a_name_whose_every_version_is_hidden_is_unknown(mode: str) -> None:
+    mcp = protected()
+    for version in ("1", "2", "3"):
+        mcp.tool(gated, name="versioned", version=version)
+    assert text_of(await call(mcp, "versioned", {}, mode=mode)) == "Unknown tool: 'versioned'"
+    mcp.tool(ungated, name="versioned", version="0.1")
+    assert (await call(mcp, "versioned", {}, mode=mode)).structured_content == {"version": 1}

@@ -1,0 +1,142 @@
+"""Set-ups that cannot be safe are refused: at start, or at the first request if they are made later."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from fastmcp import Client, FastMCP
+from fastmcp.server.middleware.caching import ResponseCachingMiddleware
+from fastmcp.server.providers import LocalProvider
+from fastmcp.tools import Tool
+from mcp import MCPError
+
+from fastmcp_authz.errors import ConfigurationError
+from fastmcp_authz.serving.authz import Authz
+from fastmcp_authz.serving.decorator import authorized_tool
+from fastmcp_authz.serving.middleware import AuthzMiddleware
+from tests.serving.people import ERAS, People, call, text_of, tools_of
+
+
+@authorized_tool
+def plain() -> dict[str, Any]:
+    """@rbs type output = { ok: bool }"""
+    return {"ok": True}
+
+
+@authorized_tool(authorization="comms")
+def gated() -> dict[str, Any]:
+    """@rbs type output = { ok: bool }"""
+    return {"ok": True}
+
+
+def server(**options: Any) -> FastMCP[Any]:
+    mcp: FastMCP[Any] = FastMCP("x", **options)
+    mcp.tool(plain)
+    return mcp
+
+
+def test_response_caching_is_refused_on_the_server_and_on_what_is_mounted() -> None:
+    with pytest.raises(ConfigurationError, match="ResponseCachingMiddleware"):
+        Authz(server(middleware=[ResponseCachingMiddleware()]), context=People())
+    parent = server()
+    parent.mount(server(middleware=[ResponseCachingMiddleware()]), "ns")
+    with pytest.raises(ConfigurationError, match="ResponseCachingMiddleware"):
+        Authz(parent, context=People())
+
+
+@pytest.mark.parametrize("mode", ERAS)
+@pytest.mark.parametrize("outermost", [True, False])
+async def test_response_caching_that_comes_later_has_every_request_refused(
+    outermost: bool, mode: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    mcp = server()
+    Authz(mcp, context=People())
+    async with Client(mcp, mode=mode) as client:
+        assert len(await client.list_tools()) == 1
+        mcp.middleware.insert(0 if outermost else len(mcp.middleware), ResponseCachingMiddleware())
+        for _ in range(2):
+            with pytest.raises(MCPError, match="Internal server error"):
+                await client.list_tools()
+            result = await client.call_tool_mcp("plain", {})
+            assert result.is_error
+            assert text_of(result) == "The server cannot answer at the moment. Nothing was executed."
+        with pytest.raises(MCPError, match="Internal server error"):
+            await client.list_resources()
+    assert len([r for r in caplog.records if "Every request is refused" in r.getMessage()]) == 1
+    mcp.middleware[:] = [m for m in mcp.middleware if not isinstance(m, ResponseCachingMiddleware)]
+    assert (await call(mcp, "plain", mode=mode)).structured_content == {"ok": True}
+
+
+def test_public_caches_are_refused() -> None:
+    with pytest.raises(ConfigurationError, match="cache_scope"):
+        Authz(server(cache_ttl=60, cache_scope="public"), context=People())
+    Authz(server(cache_ttl=60, cache_scope="private"), context=People())
+
+
+async def test_two_of_them_on_one_server_are_refused() -> None:
+    mcp = server()
+    Authz(mcp, context=People())
+    with pytest.raises(ConfigurationError, match="two Authz"):
+        Authz(mcp, context=People())
+    mcp.add_middleware(AuthzMiddleware(context=People()))
+    async with Client(mcp) as client:
+        assert (await client.call_tool_mcp("plain", {})).is_error
+
+
+async def test_tools_that_ask_and_nobody_to_ask_do_not_start() -> None:
+    for ask in (True, False):
+        mcp = server()
+        Authz(mcp)
+        if ask:
+            mcp.tool(gated)
+            with pytest.raises(Exception, match="nobody to ask"):
+                await tools_of(mcp)
+        else:
+            assert await tools_of(mcp) == {"plain": set()}
+    child = FastMCP[Any]("child")
+    child.tool(gated)
+    parent = server()
+    Authz(parent)
+    parent.mount(child, "ns")
+    with pytest.raises(Exception, match="nobody to ask"):
+        await tools_of(parent)
+    Authz(child, context=People())
+    assert await tools_of(parent, "comms") == {"plain": set(), "ns_gated": set()}
+
+
+async def test_middleware_alone_refuses_the_first_request_where_nobody_can_be_asked() -> None:
+    mcp = server(middleware=[AuthzMiddleware()])
+    assert (await call(mcp, "plain")).structured_content == {"ok": True}
+    mcp = server(middleware=[AuthzMiddleware()])
+    mcp.tool(gated)
+    with pytest.raises(Exception, match="Internal server error"):
+        await tools_of(mcp)
+
+
+async def test_a_provider_that_fails_while_it_is_looked_through_says_nothing_to_clients() -> None:
+    class Broken(LocalProvider):
+        async def _list_tools(self) -> list[Tool]:
+            raise ValueError("secret")
+
+    mcp = server(middleware=[AuthzMiddleware()], providers=[Broken()])
+    for mode in ERAS:
+        with pytest.raises(MCPError) as caught:
+            await tools_of(mcp, mode=mode)
+        assert "secret" not in str(caught.value)
+
+
+def test_wrong_options_name_the_right_ones() -> None:
+    with pytest.raises(ConfigurationError, match="missing_predicate"):
+        Authz(server(), missing_predicates="deny")
+    with pytest.raises(ConfigurationError, match="allow"):
+        AuthzMiddleware(missing_predicate="sometimes")
+
+
+def test_options_win_over_settings_and_settings_over_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FASTMCP_AUTHZ_MISSING_PREDICATE", "deny")
+    monkeypatch.setenv("FASTMCP_AUTHZ_PREDICATE_TIMEOUT", "7")
+    preset = Authz(server()).settings
+    assert (preset.missing_predicate, preset.predicate_timeout) == ("deny", 7)
+    own = Authz(server(), settings=preset.model_copy(update={"predicate_timeout": 3.0}), missing_predicate="error")
+    assert (own.settings.missing_predicate, own.settings.predicate_timeout) == ("error", 3)
