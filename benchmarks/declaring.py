@@ -8,15 +8,19 @@ should grow with their length and no faster.
 from __future__ import annotations
 
 import argparse
+import gc
 import statistics
 import time
 from collections.abc import Callable
-from functools import partial
-from typing import Any
+from functools import partial, update_wrapper
+from types import FunctionType
+from typing import Any, TypeVar, cast
 
 from fastmcp.tools import FunctionTool
 
 from fastmcp_authz import ToolContract, authorized_tool
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def search_applicants(
@@ -73,6 +77,12 @@ def undecorated(
     return {}
 
 
+def fresh(function: Function) -> Function:
+    """The same function as another object: FastMCP keeps what it derives from a function by the function."""
+    copy = FunctionType(function.__code__, function.__globals__, function.__name__, function.__defaults__)
+    return cast("Function", update_wrapper(copy, function, updated=()))
+
+
 def of_length(times: int) -> str:
     """A docstring with `times` times five aliases, all of them used."""
     row = "{ id: String @min(1), name: String, ?score: Float @feature(:scoring), tags: Array[String] }"
@@ -102,12 +112,14 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="a few runs, to see that it works")
     quick = parser.parse_args().quick
     runs = 5 if quick else 300
+    gc.collect()
+    gc.freeze()
 
     def decorated() -> object:
-        return FunctionTool.from_function(authorized_tool(search_applicants))
+        return FunctionTool.from_function(authorized_tool(fresh(search_applicants)))
 
     def plain() -> object:
-        return FunctionTool.from_function(undecorated)
+        return FunctionTool.from_function(fresh(undecorated))
 
     ours, theirs = interleaved(decorated, plain, runs)
     print("| declaring a tool | ms |")

@@ -65,7 +65,8 @@ class OutputWithheldError(AuthzError):
 
 
 def _report(headline: str, problems: Sequence[Problem]) -> str:
-    return "\n\n".join([headline, *map(_told, problems)])
+    told = [_told(p) if not p.where or p.where in headline else f"{p.where}:\n{_told(p)}" for p in problems]
+    return "\n\n".join([headline, *told])
 
 
 def _told(problem: Problem) -> str:

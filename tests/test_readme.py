@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from fastmcp_authz import ToolContract
+
 README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
 
 
@@ -74,3 +76,20 @@ def test_the_set_up_commands_are_two_single_lines() -> None:
     assert len(commands) == 2
     assert commands[0].endswith("examples/recruiting/demo.py")
     assert "pytest" in commands[1]
+
+
+def test_every_type_tag_and_file_that_it_names_is_there() -> None:
+    """What "In an annotation" says, as one contract."""
+    section = README.split("## In an annotation")[1].split("## ")[0]
+    types = re.findall(r"\*\*Types\*\*: `([^`]+)`", section)[0].split()
+    tags = re.findall(r"\*\*Tags\*\* stand behind a type: `([^`]+)`", section)[0]
+    tagged = re.findall(r"@\w+\(.*?\)(?= |$)", tags)
+    fields = [f"?t{i}: {name}" for i, name in enumerate(types)]
+    fields += [f"?g{i}: {'Integer' if '@default(' in tag else 'String'} {tag}" for i, tag in enumerate(tagged)]
+    view = ToolContract.parse(
+        f"@rbs import order\n#: ({', '.join(fields)}, ?o: order) -> output\n@rbs type output = {{ a: Array[order] }}",
+        shared_types={"order.rbs": "type order = { id: Integer, ?next: String? }"},
+    ).view(None)
+    assert len(view.input_schema["properties"]) == len(types) + len(tagged) + 1 == 8 + 7 + 1
+    for path in re.findall(r"\]\(([^)]+)\)", README):
+        assert path.startswith("https://") or (Path(__file__).parents[1] / path).exists(), path

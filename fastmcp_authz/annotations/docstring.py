@@ -133,42 +133,41 @@ class _Reader:
     def _follow_signature(
         self, scanner: Scanner, take: Callable[[str], None], problems: list[Problem], *, ruby: bool
     ) -> None:
-        while not self.done and self.line.strip():
-            head = _HEAD.match(self.line)
+        while not self.done and (line := self.line) and not line.isspace():
+            head = _HEAD.match(line)
             if head is not None:
                 if not head["signature"]:
                     return
-                rest = self.line[head.end() :]
-                if scanner.closed and rest.lstrip().startswith("("):
+                if scanner.closed and line[head.end() :].lstrip().startswith("("):
                     return  # a second signature
-                take(_blanked(self.line, head.end()))
-            elif ruby and _BARE_MARK.match(self.line):
+                take(_blanked(line, head.end()))
+            elif ruby and _BARE_MARK.match(line):
                 self.next()
                 return
-            elif _COMMENT.match(self.line) and not scanner.inside_tag:
-                take(" " * len(self.line))
+            elif _COMMENT.match(line) and not scanner.inside_tag:
+                take(" " * len(line))
             elif scanner.inside:
                 if not problems and not scanner.after_arrow:
                     problems.append(
-                        Span(self._offset, self._offset + len(self.line), self._source).problem(
+                        Span(self._offset, self._offset + len(line), self._source).problem(
                             "this line stands inside the signature above it: begin it with `#:`, as each of its lines."
                         )
                     )
-                take(self.line)
+                take(line)
             else:
                 return
 
     def _follow_declaration(self, scanner: Scanner, take: Callable[[str], None], *, ruby: bool, joins: bool) -> None:
-        while not self.done and self.line.strip() and not _HEAD.match(self.line):
-            if ruby and _BARE_MARK.match(self.line):
+        while not self.done and (line := self.line) and not line.isspace() and not _HEAD.match(line):
+            if ruby and _BARE_MARK.match(line):
                 self.next()
                 return
-            mark = _RUBY_MARK.match(self.line) if ruby else None
-            line = _blanked(self.line, mark.end()) if mark else self.line
-            if (joins and scanner.unfinished) or scanner.inside or (joins and line.lstrip()[:1] in ("|", "&")):
-                take(line)
-            elif _COMMENT.match(self.line):
-                take(" " * len(self.line))
+            mark = _RUBY_MARK.match(line) if ruby else None
+            blanked = _blanked(line, mark.end()) if mark else line
+            if (joins and scanner.unfinished) or scanner.inside or (joins and blanked.lstrip()[:1] in ("|", "&")):
+                take(blanked)
+            elif _COMMENT.match(line):
+                take(" " * len(line))
             else:
                 return
 

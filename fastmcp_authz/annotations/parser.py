@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from parsimonious.nodes import Node
 
 from fastmcp_authz.annotations import grammar, messages
+from fastmcp_authz.annotations.fields import FieldReader
 from fastmcp_authz.annotations.scanner import BlockText
 from fastmcp_authz.annotations.syntax import Alias, Import, Signature, Source, Span
-from fastmcp_authz.annotations.types import TypeReader
 from fastmcp_authz.errors import Problem
 
 Declaration = Alias | Import | Signature
@@ -33,7 +33,10 @@ class Parsed:
 
 
 def parse(rule: str, block: BlockText, start: int, source: Source) -> Parsed:
-    """Read one block, which is one `rule` (`alias`, `import`, `signature`) and begins at `start` of the source's text."""
+    """Read one block.
+
+    It is one `rule` (`alias`, `import`, `signature`), and begins at offset `start` of the source's text.
+    """
     parsed = Parsed(None)
     try:
         tree = grammar.parse(rule, block.outline)
@@ -46,7 +49,7 @@ def parse(rule: str, block: BlockText, start: int, source: Source) -> Parsed:
     return parsed
 
 
-class _DeclarationReader(TypeReader):
+class _DeclarationReader(FieldReader):
     """Reads the tree of one block."""
 
     def declaration(self, rule: str, tree: Node) -> Declaration:

@@ -1,4 +1,4 @@
-"""Parse trees to types: one function a rule of `rbs.peg`, in the order of that file."""
+"""Parse trees to types: one function a rule of `rbs.peg`, in the order of that file. Records are in fields.py."""
 
 from __future__ import annotations
 
@@ -10,11 +10,9 @@ from parsimonious.nodes import Node
 from fastmcp_authz.annotations import grammar, pythonisms
 from fastmcp_authz.annotations.scanner import BlockText
 from fastmcp_authz.annotations.syntax import (
-    Field,
     Intersection,
     Name,
     Nilable,
-    Record,
     Source,
     Span,
     Tag,
@@ -30,7 +28,7 @@ if TYPE_CHECKING:
     from re import Match
 
 
-class _Part(NamedTuple):
+class Part(NamedTuple):
     """One of the types that `|` and `&` join."""
 
     operator: str | None
@@ -43,31 +41,22 @@ class _Part(NamedTuple):
 
 
 class TypeReader(TokenReader):
-    """Reads the types in the parse tree of one block."""
+    """Reads the types in the parse tree of one block; `FieldReader` adds records to them."""
 
     def __init__(
         self, block: BlockText, start: int, source: Source, problems: list[Problem], deprecations: list[Problem]
     ) -> None:
         super().__init__(block, start, source, problems, deprecations)
         self._member_token = grammar.token("member", block.outline)
-        self._plain_token = grammar.token("plain", block.outline)
-        self._forms: dict[str, Callable[[Node], Type]] = {
-            "scalar": lambda node: self._scalar(node.match),
-            "generic": self._generic,
-            "record": self._record,
-            "group": self._group,
-            "tuple": self._tuple,
-            "misplaced": self._misplaced,
-        }
 
     # ---- Unions and intersections
 
     def _type(self, node: Node) -> Type:
         members, tags = self._joined(self._parts(node))
-        members[-1] = _tagged(members[-1], tags)
-        return _union(members)
+        members[-1] = tagged(members[-1], tags)
+        return union(members)
 
-    def _parts(self, node: Node) -> Iterator[_Part]:
+    def _parts(self, node: Node) -> Iterator[Part]:
         """Read the parts of a type, each when its turn comes."""
         written = node.children[0]
         if written.expr_name == "members":
@@ -77,15 +66,15 @@ class TypeReader(TokenReader):
             operator, form, tags = part.children
             found = operator.match
             begin = operator.end if found[1] is None else found.start(1)
-            yield _Part(found[1], begin, self._form(form), tags.start, tags.end)
+            yield Part(found[1], begin, self._form(form), tags.start, tags.end)
 
-    def _members(self, start: int, end: int) -> Iterator[_Part]:
+    def _members(self, start: int, end: int) -> Iterator[Part]:
         for found in self._member_token.finditer(self._outline, start, end):
             operator = found["operator"]
             begin = found.start("operator" if operator else "box" if found["box"] else "scalar")
-            yield _Part(operator, begin, self._member(found), *found.span("tags"))
+            yield Part(operator, begin, self._member(found), *found.span("tags"))
 
-    def _joined(self, parts: Iterable[_Part]) -> tuple[list[Type], tuple[Tag, ...]]:
+    def _joined(self, parts: Iterable[Part]) -> tuple[list[Type], tuple[Tag, ...]]:
         """Return the members of a union, tags on each but the last, and its tags.
 
         `&` binds closer than `|`, and a tag behind it is for the whole.
@@ -103,7 +92,7 @@ class TypeReader(TokenReader):
             else:
                 if operator is None:
                     self._note(self._at(begin, end), _unjoined(sides[-1], side))
-                members.append(_tagged(_intersection(sides), tags))
+                members.append(tagged(_intersection(sides), tags))
                 sides, tags = [], ()
             sides.append(side)
             tags += self._tags(behind, end)
@@ -114,7 +103,10 @@ class TypeReader(TokenReader):
 
     def _form(self, node: Node) -> Type:
         form = node.children[0]
-        return self._forms[form.expr_name](form)
+        if form.expr_name == "scalar":
+            return self._scalar(form.match)
+        read: Callable[[Node], Type] = getattr(self, f"_{form.expr_name}")
+        return read(form)
 
     def _member(self, found: Match[str]) -> Type:
         """Read the type of a `member`: a scalar, or a name with one scalar in brackets."""
@@ -136,13 +128,13 @@ class TypeReader(TokenReader):
         meant = pythonisms.meant(generic)
         if meant is not None:
             self._note(generic.at, f"`{generic}` is Python's spelling: write `{meant}`.")
-        return _nilable(meant or generic, marks, generic.at)
+        return nilable(meant or generic, marks, generic.at)
 
     def _tuple(self, node: Node) -> Type:
         _, elements, closing = node.children
         found = closing.match
         at = self._at(node.start, found.end("end"))
-        return _nilable(Tuple(self._elements(elements, closing), at=at), found["nil"], at)
+        return nilable(Tuple(self._elements(elements, closing), at=at), found["nil"], at)
 
     def _elements(self, node: Node, closing: Node) -> tuple[Type, ...]:
         elements: list[Type] = []
@@ -154,16 +146,10 @@ class TypeReader(TokenReader):
             self._check_comma(closing.match, closing.end, first=True)
         return tuple(elements)
 
-    def _record(self, node: Node) -> Type:
-        _, fields, closing = node.children
-        found = closing.match
-        at = self._at(node.start, found.end("end"))
-        return _nilable(Record(self._fields(fields, closing), at=at), found["nil"], at)
-
     def _group(self, node: Node) -> Type:
         _, inner, closing = node.children
         found = closing.match
-        return _nilable(self._type(inner), found["nil"], self._at(node.start, found.end("end")))
+        return nilable(self._type(inner), found["nil"], self._at(node.start, found.end("end")))
 
     def _misplaced(self, node: Node) -> Type:
         """Read `@min(1) Integer` as `Integer`."""
@@ -172,57 +158,6 @@ class TypeReader(TokenReader):
         type_ = self._form(form)
         self._note(first.at, f"a tag comes after its type: write `{type_} {first}`.")
         return type_
-
-    # ---- Fields
-
-    def _fields(self, node: Node, closing: Node) -> tuple[Field, ...]:
-        fields: dict[str, Field] = {}
-        for found, field_node in self._each_field(node):
-            self._check_comma(found, field_node.end if field_node else found.end(), first=not fields)
-            field = self._field(field_node) if field_node else self._plain(found)
-            first = fields.setdefault(field.name, field)
-            if first is not field:
-                line = self._source.line_at(first.at.start)
-                self._note(field.at, f"`{field.name}` is declared twice, first on line {line}: keep one of them.")
-        if not fields:
-            self._check_comma(closing.match, closing.end, first=True)
-        return tuple(fields.values())
-
-    def _each_field(self, node: Node) -> Iterator[tuple[Match[str], Node | None]]:
-        """Return the first token of each field, and its node if there is more to it than that token."""
-        for child in node.children:
-            written = child.children[0]
-            if written.expr_name == "field":
-                yield written.children[0].match, written
-                continue
-            for found in self._plain_token.finditer(self._outline, written.start):
-                yield found, None
-                if found.end() == written.end:
-                    break
-
-    def _plain(self, found: Match[str]) -> Field:
-        name, optional, at = self._key(found)
-        start = found.end("colon")
-        if found.start("member") == start and found["operator"] is None:
-            return Field(name, self._member(found), optional, self._tags(*found.span("tags")), at=at)
-        type_, tags = self._with_field_tags(self._members(start, found.end()))
-        return Field(name, type_, optional, tags, at=at)
-
-    def _field(self, node: Node) -> Field:
-        key, written = node.children
-        name, optional, at = self._key(key.match)
-        type_, tags = self._with_field_tags(self._parts(written))
-        return Field(name, type_, optional, tags, at=at)
-
-    def _with_field_tags(self, parts: Iterable[_Part]) -> tuple[Type, tuple[Tag, ...]]:
-        """Return a field's type and its tags.
-
-        A tag behind the last member is the field's, unless a member before it has one: then each keeps its own.
-        """
-        members, tags = self._joined(parts)
-        if any(isinstance(member, Tagged) for member in members[:-1]):
-            members[-1], tags = _tagged(members[-1], tags), ()
-        return _union(members), tags
 
     # ---- What joins them
 
@@ -248,7 +183,7 @@ def _unjoined(left: Type, right: Type) -> str:
     )
 
 
-def _union(members: list[Type]) -> Type:
+def union(members: list[Type]) -> Type:
     return members[0] if len(members) == 1 else Union(tuple(members), at=_around(members))
 
 
@@ -256,11 +191,11 @@ def _intersection(sides: list[Type]) -> Type:
     return sides[0] if len(sides) == 1 else Intersection(tuple(sides), at=_around(sides))
 
 
-def _tagged(type_: Type, tags: tuple[Tag, ...]) -> Type:
+def tagged(type_: Type, tags: tuple[Tag, ...]) -> Type:
     return Tagged(type_, tags, at=Span(type_.at.start, tags[-1].at.end, type_.at.source)) if tags else type_
 
 
-def _nilable(type_: Type, marks: str, at: Span) -> Type:
+def nilable(type_: Type, marks: str, at: Span) -> Type:
     """Apply the `?` behind a type; one is as good as many."""
     return Nilable(type_, at=at) if marks and not isinstance(type_, Nilable) else type_
 

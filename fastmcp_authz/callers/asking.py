@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import logging
 from collections.abc import Callable, Mapping
@@ -18,6 +19,20 @@ _MISSING: Any = object()
 _warned: WeakKeyDictionary[type, set[str]] = WeakKeyDictionary()
 
 
+def is_own(failure: BaseException) -> bool:
+    """Whether a failure is that of whoever was asked, and not the end of this task, or of the program.
+
+    A predicate that awaits somebody else's cancelled task raises `CancelledError` too, and that is a no like any other.
+    """
+    if isinstance(failure, asyncio.CancelledError):
+        try:
+            task = asyncio.current_task()
+        except RuntimeError:  # no loop: asked synchronously
+            return True
+        return task is None or task.cancelling() == 0
+    return isinstance(failure, Exception | GeneratorExit)
+
+
 def answer_of(context: Any, predicate: Predicate, missing: MissingPredicate) -> Any:
     """What `context` answers, as it comes: a bool, anything else, or an awaitable of either.
 
@@ -31,7 +46,7 @@ def answer_of(context: Any, predicate: Predicate, missing: MissingPredicate) -> 
         return _called(method, predicate)
     if predicate.name == "requires":
         can = _user_can(context)
-        return _called(can, predicate) if can is not _MISSING else False
+        return _called(can, predicate) if can is not _MISSING else _nobody_answers(context, predicate)
     return _undefined(context, predicate, missing)
 
 
@@ -92,7 +107,7 @@ def _ask_current_user(context: Any, predicate: Predicate) -> Any:
     if can is not _MISSING:
         return _called(can, predicate)
     requires = _defined(context, "requires")
-    return _called(requires, predicate) if requires is not _MISSING else False
+    return _called(requires, predicate) if requires is not _MISSING else _nobody_answers(context, predicate)
 
 
 def _user_can(context: Any) -> Any:
@@ -120,14 +135,32 @@ def _defined(owner: Any, name: str) -> Any:
         return _MISSING
 
 
+def _nobody_answers(context: Any, predicate: Predicate) -> bool:
+    """A permission that nothing can be asked for is a no, and surely not what the author meant."""
+    if _is_news(context, "requires"):
+        logger.warning(
+            "%s has neither the method requires nor a current_user with the method can, so %s and every other "
+            "permission is a no for everybody. Define requires(self, flag).",
+            type(context).__qualname__,
+            predicate.text,
+        )
+    return False
+
+
+def _is_news(context: Any, name: str) -> bool:
+    warned = _warned.setdefault(type(context), set())
+    if name in warned:
+        return False
+    warned.add(name)
+    return True
+
+
 def _undefined(context: Any, predicate: Predicate, missing: MissingPredicate) -> bool:
     kind = type(context)
     if missing == "error":
         logger.error("%s lacks the method %s: %s is a no.", kind.__qualname__, predicate.name, predicate.text)
         return False
-    warned = _warned.setdefault(kind, set())
-    if missing == "allow" and predicate.name not in warned:
-        warned.add(predicate.name)
+    if missing == "allow" and _is_news(context, predicate.name):
         logger.warning(
             "%s lacks the method %s, so @%s is skipped and what it guards is shown to everyone. "
             'Define it, or set missing_predicate="deny".',

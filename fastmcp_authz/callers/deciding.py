@@ -8,7 +8,7 @@ import logging
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, TypeVar
 
-from fastmcp_authz.callers.asking import answer_of, batch_method, read_batch, read_yes
+from fastmcp_authz.callers.asking import answer_of, batch_method, is_own, read_batch, read_yes
 from fastmcp_authz.callers.predicates import Decisions, Predicate
 from fastmcp_authz.settings import Settings
 
@@ -113,7 +113,9 @@ class Caller:
             return False
         try:
             return answer_of(self.context, predicate, self.settings.missing_predicate)
-        except Exception:
+        except BaseException as failure:
+            if not is_own(failure):
+                raise
             logger.error("%s failed: taken as a no.", predicate.text, exc_info=True)
             return False
 
@@ -125,14 +127,18 @@ class Caller:
                 return None
             answers = decide(open_ones)
             return {} if answers is None else answers
-        except Exception:
+        except BaseException as failure:
+            if not is_own(failure):
+                raise
             logger.error("decide failed: every predicate is a no.", exc_info=True)
             return {}
 
     def _settle_batch(self, open_ones: tuple[Predicate, ...], answers: Any) -> None:
         try:
             self._answers.update(read_batch(open_ones, answers or {}))
-        except Exception:  # a mapping of the user's own may fail when it is read
+        except BaseException as failure:  # a mapping of the user's own may fail when it is read
+            if not is_own(failure):
+                raise
             logger.error("The answers of decide cannot be read: every predicate is a no.", exc_info=True)
             self._answers.update(dict.fromkeys(open_ones, False))
 
@@ -147,7 +153,9 @@ class Caller:
                 ask = getattr(getattr(self.context, "current_user", None), "default_for", None)
                 if ask is not None:
                     found.append((key, ask(key)))
-            except Exception:
+            except BaseException as failure:
+                if not is_own(failure):
+                    raise
                 logger.error("%s failed: the fixed default is taken.", _default_text(key), exc_info=True)
         return found
 
@@ -171,7 +179,9 @@ class Caller:
                         return await awaitable
                 except TimeoutError:
                     logger.error("%s gave no answer within %g s: none is taken.", text(key), seconds, exc_info=True)
-                except Exception:
+                except BaseException as failure:
+                    if not is_own(failure):
+                        raise
                     logger.error("%s failed: no answer is taken.", text(key), exc_info=True)
                 return failed
 

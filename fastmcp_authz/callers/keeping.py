@@ -7,6 +7,8 @@ from contextlib import AbstractAsyncContextManager
 from types import TracebackType
 from typing import Generic, TypeVar
 
+from fastmcp_authz.callers.asking import is_own
+
 Kept = TypeVar("Kept")
 
 
@@ -38,8 +40,8 @@ class InOneTask(Generic[Kept]):
                 error = await self._left
                 if error is not None:
                     raise error  # so that the manager sees it, to roll back
-        except Exception as failure:
-            if self._entered.done():
+        except BaseException as failure:
+            if self._entered.done() or not is_own(failure):
                 raise
             self._entered.set_exception(failure)
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any
 
+from fastmcp_authz.callers.asking import is_own
 from fastmcp_authz.callers.context import ContextBuilder, Request, open_context
 from fastmcp_authz.callers.deciding import Caller
 from fastmcp_authz.callers.keeping import InOneTask
@@ -69,7 +70,9 @@ class Scope:
         try:
             opening = open_context(self.authority.context, self._request())
             context = await self._served.enter(opening)
-        except Exception:
+        except BaseException as failure:
+            if not is_own(failure):
+                raise
             self._failed = True
             logger.error("The context builder failed: the request is refused.", exc_info=True)
             raise CallerUnavailableError from None

@@ -10,7 +10,14 @@ from ..annotations import Alias, Intersection, Literal, Name, Nilable, Span, Tag
 from ..annotations import Field as FieldSyntax
 from ..annotations import Record as RecordSyntax
 from ..annotations import Union as UnionSyntax
-from .definitions import DefinitionTable, deepest, is_nilable, is_overgrown, reaching_a_value
+from .definitions import (
+    DefinitionTable,
+    deepest,
+    is_nilable,
+    is_overgrown,
+    members_of_themselves,
+    reaching_a_value,
+)
 from .intersections import Unjoinable, joined
 from .names import BASES, GENERICS, unknown_type
 from .relations import defeats, guarded, opens
@@ -68,13 +75,16 @@ class Builder:
         for shape, at in self.tagger.nullables:
             if not is_nilable(shape, tree):
                 self.problem(at, "`@nullable()` needs a type that can be nil: write `T?`.")
-        for union, at in self._unions:
-            self._check_gates(union, at, tree)
-        reached = reaching_a_value(self.table.shapes)
+        if self.tagger.gated:
+            for union, at in self._unions:
+                self._check_gates(union, at, tree)
+        reached, circular = reaching_a_value(self.table.shapes), members_of_themselves(self.table.shapes)
         for key, at in self._first_uses.items():
             if key not in reached:
                 message = f"`{key}` contains itself and never reaches a value: make a field on the way optional."
                 self.problem(at, message)
+            elif key in circular:
+                self.problem(at, f"`{key}` is a member of itself, which says nothing: leave that member out.")
 
     def _named(self, node: Name) -> Shape:
         alias = self._aliases.get(node.name)
@@ -200,15 +210,12 @@ class Builder:
 
     def record(self, fields: Iterable[FieldSyntax]) -> Record:
         """The record of some fields; of two that have one name, which the parser has reported, the first."""
-        fields = tuple(fields)
-        names = [f.name for f in fields]
-        built: list[Field] = []
+        first: dict[str, FieldSyntax] = {}
         for each in fields:
-            if each.name not in names[: len(built)]:
-                built.append(self._field(each, names))
-        return Record(tuple(built))
+            first.setdefault(each.name, each)
+        return Record(tuple([self._field(each, first) for each in first.values()]))
 
-    def _field(self, node: FieldSyntax, names: list[str]) -> Field:
+    def _field(self, node: FieldSyntax, names: Collection[str]) -> Field:
         shape = self.tagger.with_tags(self.type(node.type), node.tags, field=True)
         parents: list[str] = []
         for tag in node.tags:
@@ -222,8 +229,8 @@ class Builder:
         return Field(node.name, shape, not node.optional, self.tagger.guards(node.tags), tuple(parents))
 
     def _check_gates(self, union: Union, at: Span, tree: Tree) -> None:
-        gates = [m for m in union.members if m.guards or guarded(m.shape, tree)]
-        open_ones = [m for m in union.members if not m.guards and opens(m.shape, tree)] if gates else []
+        open_ones = [m for m in union.members if not m.guards and opens(m.shape, tree)]
+        gates = [m for m in union.members if m.guards or guarded(m.shape, tree)] if open_ones else []
         pairs = ((a, b) for a in open_ones for b in gates if a is not b)
         if any(defeats(opened.shape, gated.shape, tree, gate=bool(gated.guards)) for opened, gated in pairs):
             self.problem(

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..callers.predicates import Decisions
 from ..settings import Settings
 from .dialects import strict
+from .explaining import alternatives
 from .projection import pruner
 from .reading import Reader
 from .reveal import reveal
 from .satisfaction import satisfier, settled
 from .schema import Document, compile_validator, document
-from .shapes import Record, Tree
+from .shapes import NO_NOTES, Record, Tree
 from .view import CallerView, InputCheck, InputSide, Options, OutputCheck, OutputSide, PersonalDefault
 
 if TYPE_CHECKING:
@@ -46,14 +48,15 @@ def _input_side(contract: ToolContract, decisions: Decisions, settings: Settings
         schema=shown.schema,
         names=frozenset(notes),
         defaults={name: note.default[0] for name, note in notes.items() if note.default},
-        keys={name: note.default_key for name, note in notes.items() if note.default_key is not None},
-        personal=_personal(shown, tree),
+        keys=_personal_keys(tree, root),
+        personal=_personal(shown, enforced, tree),
         check=cache(
             lambda: InputCheck(
                 schema=enforced.schema,
                 validator=compile_validator(enforced.schema),
-                prune=pruner(tree),
+                prune=pruner(tree, judge_whole=True),
                 reader=Reader(tree),
+                ways=alternatives(tree),
             )
         ),
     )
@@ -82,17 +85,39 @@ def _output_side(contract: ToolContract, decisions: Decisions, settings: Setting
     shown = document(strict(tree), strict=True) if settings.strict_schema else enforced
     return OutputSide(
         schema=shown.schema,
-        personal=_personal(shown, tree),
+        personal=_personal(shown, enforced, tree),
         check=cache(
             lambda: OutputCheck(
                 validator=compile_validator(enforced.schema),
                 prune=pruner(tree),
+                ways=alternatives(tree),
                 reporting=pruner(tree, judge_leaves=True) if settings.mistyped_output == "report" else None,
             )
         ),
     )
 
 
-def _personal(shown: Document, tree: Tree) -> tuple[PersonalDefault, ...]:
-    """The places for a caller's own defaults. An answer may stand there if it fits, and holds nothing hidden."""
-    return tuple(PersonalDefault(slot, satisfier(Tree(slot.shape, tree.definitions))) for slot in shown.slots)
+def _personal_keys(tree: Tree, root: Record) -> dict[str, tuple[str, Callable[[Any], bool]]]:
+    """What the caller is asked for, by parameter, and whether an answer fits it and holds nothing hidden."""
+    shapes = ((f.name, tree.resolve(f.shape)) for f in root.fields)
+    return {
+        name: (shape.notes.default_key, satisfier(Tree(replace(shape, notes=NO_NOTES), tree.definitions)))
+        for name, shape in shapes
+        if shape.notes.default_key is not None
+    }
+
+
+def _personal(shown: Document, enforced: Document, tree: Tree) -> tuple[PersonalDefault, ...]:
+    """The places for a caller's own defaults. An answer may stand there if it fits what is enforced, all of it."""
+    fits: dict[str, list[Callable[[Any], bool]]] = {}
+    for slot in enforced.slots:
+        fits.setdefault(slot.key, []).append(satisfier(Tree(slot.shape, tree.definitions)))
+    if shown is enforced:
+        ordered = {key: iter(checks) for key, checks in fits.items()}
+        return tuple(PersonalDefault(slot, next(ordered[slot.key])) for slot in shown.slots)
+    # A reduced schema may have its places elsewhere; there an answer has to fit wherever it is asked for.
+    return tuple(PersonalDefault(slot, _all(fits[slot.key])) for slot in shown.slots)
+
+
+def _all(checks: list[Callable[[Any], bool]]) -> Callable[[Any], bool]:
+    return lambda value: all(fits(value) for fits in checks)

@@ -18,7 +18,7 @@ from .definitions import is_nilable
 from .relations import guarded
 from .reveal import reveal
 from .shapes import Record, Ref, Shape, Tree, predicates_of, reachable
-from .sides import SharedTypes, Sides, library, visible_aliases
+from .sides import SharedTypes, Sides, library, places, visible_aliases
 from .view import CallerView
 
 ProseReader: TypeAlias = Callable[[str], tuple[str, Mapping[str, str]]]
@@ -48,6 +48,8 @@ class ToolContract:
     """`#:` parameters of a nilable type, which `nullable_inputs="opt-in"` makes optional."""
     guarded_values: bool
     """Whether some default or example stands on a type that not everybody sees whole."""
+    places: Mapping[str, Span] = field(repr=False, compare=False)
+    """Where each input stands in the docstring, for those who have problems of their own to report."""
     settings: Settings
     _views: Callable[[int, Settings], CallerView] = field(repr=False, compare=False)
 
@@ -101,8 +103,12 @@ class ToolContract:
         prose_reader: ProseReader | None = None,
         where: str | None = None,
         first_line: int = 1,
+        sketch: str | None = None,
     ) -> tuple[ToolContract | None, tuple[Problem, ...]]:
-        """`parse` for those who have problems of their own to add: the contract, if one came out, and the problems."""
+        """`parse` for those who have problems of their own to add: the contract, if one came out, and the problems.
+
+        `sketch` is the signature that is proposed where there is none.
+        """
         settings = settings or preset_settings()
         annotation, problems = read_annotation(docstring, name=where or name, first_line=first_line)
         description, parameter_prose = annotation.prose, dict[str, str]()
@@ -112,7 +118,7 @@ class ToolContract:
         aliases, import_problems = visible_aliases(annotation, library(shared_types, settings))
         start = Span(0, 0, annotation.source)
         builder = Builder(aliases, unread=annotation.unread, known_predicates=settings.known_predicates, start=start)
-        sides = Sides(annotation, aliases, builder, start)
+        sides = Sides(annotation, aliases, builder, start, sketch)
         found = [*problems, *import_problems]
         given: Record | None = None
         result: Shape | None = None
@@ -160,6 +166,7 @@ class ToolContract:
             predicates=predicates,
             nilable_parameters=nilable,
             guarded_values=_has_guarded_values(input_tree) or _has_guarded_values(output_tree),
+            places=places(annotation),
             settings=settings,
             _views=lru_cache(maxsize=settings.cached_views)(compiled),
         )

@@ -130,17 +130,45 @@ def reaching_a_value(definitions: Mapping[str, Shape]) -> set[str]:
     return reached
 
 
+def members_of_themselves(definitions: Mapping[str, Shape]) -> set[str]:
+    """The definitions that are a member of their own union, by whatever names: such a member says nothing.
+
+    RBS refuses them too; and a validator that follows them never comes to an end, or takes any value.
+    """
+    members = {key: _member_names(shape) for key, shape in definitions.items()}
+    found: set[str] = set()
+    for key, names in members.items():
+        entered: set[str] = set()
+        waiting = list(names)
+        while waiting:
+            name = waiting.pop()
+            if name not in entered:
+                entered.add(name)
+                waiting.extend(members[name])
+        if key in entered:
+            found.add(key)
+    return found
+
+
+def _member_names(shape: Shape) -> list[str]:
+    if isinstance(shape, Ref):
+        return [shape.key]
+    return [name for m in shape.members for name in _member_names(m.shape)] if isinstance(shape, Union) else []
+
+
 def deepest(tree: Tree) -> int:
     """How many levels of types a tree has with its names written out, a name inside itself not counted again."""
     depths: dict[str, int] = {}
-    under_way: list[tuple[str, list[tuple[str, int]]]] = [("", _levels(tree.root))]
+    levels = _levels(tree.root)
+    under_way = [("", levels, iter(levels))]
     entered = {""}
     while under_way:
-        key, inner = under_way[-1]
-        fresh = next((name for name, _ in inner if name and name not in entered), None)
+        key, inner, unseen = under_way[-1]
+        fresh = next((name for name, _ in unseen if name not in entered), None)
         if fresh is not None:
             entered.add(fresh)
-            under_way.append((fresh, _levels(tree.definitions[fresh])))
+            levels = _levels(tree.definitions[fresh])
+            under_way.append((fresh, levels, iter(levels)))
         else:
             depths[key] = max((level + depths.get(name, 0) for name, level in inner), default=0)
             under_way.pop()
@@ -150,9 +178,13 @@ def deepest(tree: Tree) -> int:
 def _levels(root: Shape) -> list[tuple[str, int]]:
     """The names inside a shape with their levels, and the deepest level under no name."""
     found: list[tuple[str, int]] = []
+    deepest_level = 0
     waiting = [(root, 1)]
     while waiting:
         shape, level = waiting.pop()
-        found.append((shape.key if isinstance(shape, Ref) else "", level))
-        waiting.extend((inner, level + 1) for inner, _ in parts(shape))
-    return found
+        deepest_level = max(deepest_level, level)
+        if isinstance(shape, Ref):
+            found.append((shape.key, level))
+        else:
+            waiting.extend([(inner, level + 1) for inner, _ in parts(shape)])
+    return [*found, ("", deepest_level)]

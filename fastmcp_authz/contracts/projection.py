@@ -2,34 +2,33 @@
 
 Built once per view: closures over closures, decided by type before any value comes. A value is only cut, never
 judged: whether what is left fits the schema is the validator's question. Only at a union, where the members must be
-told apart, is a candidate judged on the way.
+told apart, is a candidate judged on the way. Parts of a value are opened when a closure comes to them (`opening`), so
+that what is hidden is never looked at.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
+from .opening import MisfitError, Opening, json_key, json_leaf, jsonable, keyed
 from .schema import compile_validator, document
 from .shapes import Anything, ListOf, MapOf, Record, Ref, Scalar, Shape, Tree, TupleOf, Union, Words
 
-Prune = Callable[[Any], Any]
+Prune = Callable[[Any, Opening], Any]
 
 
-class MisfitError(Exception):
-    """A value is not even of the outline that the tree has, so that nothing of it may be shown."""
-
-
-def pruner(tree: Tree, *, judge_leaves: bool = False) -> Prune:
-    """The function that prunes a JSON value to a tree without guards.
+def pruner(tree: Tree, *, judge_leaves: bool = False, judge_whole: bool = False) -> Prune:
+    """The function that prunes a value to a tree without guards. Parts that it left whole may not be JSON yet.
 
     It returns a new value wherever it cut, never changes the one it was given, and raises `MisfitError` where a value
     has not the outline of the tree. With `judge_leaves` that is also so for a container in the place of a scalar, and
     for whatever does not fit where a guard took something away: enough to send mistyped values and yet nothing hidden.
+    With `judge_whole` a member of a union has to be satisfied by the value as it came, undeclared keys and all, not by
+    what is left of it: so arguments are read, since a closed record refuses those keys.
     """
-    return _Compiler(tree, judge_leaves).compiled(tree.root) or _unchanged
+    return _Compiler(tree, judge_leaves, judge_whole).compiled(tree.root) or _unchanged
 
 
 def leaves(value: Any) -> int:
@@ -46,37 +45,63 @@ def canonical(value: Any) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
-def _unchanged(value: Any) -> Any:
+def _unchanged(value: Any, opening: Opening) -> Any:
     return value
 
 
 _MISSING: Final = object()
-
-
-@dataclass(slots=True)
-class _Candidate:
-    """A member of a union, as something to try."""
-
-    json_type: type | None
-    """`dict`, `list`, or `None` for what has no parts."""
-    prune: Prune
-    fits: Callable[[Any], bool]
+_MISFIT: Final = object()
 
 
 class _Compiler:
-    def __init__(self, tree: Tree, judge_leaves: bool) -> None:
+    def __init__(self, tree: Tree, judge_leaves: bool, judge_whole: bool) -> None:
         self._tree = tree
         self._judge = judge_leaves
-        self._named: dict[str, Prune | None] = {}
-        self._under_way: set[str] = set()
+        self._judge_whole = judge_whole
+        self._done: dict[int, Prune | None] = {}  # by identity: the tree holds every shape that is compiled
+        self._under_way: set[int] = set()
 
     def compiled(self, shape: Shape) -> Prune | None:
         """The pruning function of a shape, or `None` where every value stays as it is."""
+        prune = self._compiled(shape)
+        return self._strictly(shape, prune) if self._judge and shape.narrowed else prune
+
+    def _strictly(self, shape: Shape, prune: Prune | None) -> Prune:
+        """For where guards took members away: a value that does not fit what is left may be one of theirs."""
+        fits = self._fits(shape)
+
+        def strict(value: Any, opening: Opening) -> Any:
+            kept = jsonable(value if prune is None else prune(value, opening))
+            if not fits(kept):
+                raise MisfitError
+            return kept
+
+        return strict
+
+    def _compiled(self, shape: Shape) -> Prune | None:
         match shape:
             case Ref(key=key):
-                return self._reference(key)
+                return self.compiled(self._tree.definitions[key])
             case Anything():
                 return None
+            case Scalar() | Words():
+                return self._leaf(shape)
+            case _:
+                return self._once(shape)
+
+    def _once(self, shape: Shape) -> Prune | None:
+        """A shape with parts, compiled once. One that lies within itself, by whatever way, is found again later."""
+        place = id(shape)
+        if place in self._under_way:
+            return self._later(place)
+        if place not in self._done:
+            self._under_way.add(place)
+            self._done[place] = self._made(shape)
+            self._under_way.discard(place)
+        return self._done[place]
+
+    def _made(self, shape: Shape) -> Prune | None:
+        match shape:
             case ListOf(items=items):
                 return self._list(self.compiled(items))
             case TupleOf(items=places):
@@ -86,31 +111,32 @@ class _Compiler:
             case Record():
                 return self._record(shape)
             case Union(members=members):
-                return self._union([self._tree.resolve(m.shape) for m in members], shape)
-            case Scalar() | Words():
-                return self._leaf(shape)
+                return self._union([m.shape for m in members])
+            case _:
+                return None
 
-    def _reference(self, key: str) -> Prune | None:
-        if key in self._under_way:
-            named = self._named
+    def _later(self, place: int) -> Prune:
+        done = self._done
 
-            def later(value: Any) -> Any:
-                prune = named[key]
-                return value if prune is None else prune(value)
+        def later(value: Any, opening: Opening) -> Any:
+            prune = done[place]
+            if prune is None:
+                return value
+            entered = opening.enter(str(place), value)
+            try:
+                return prune(value, opening)
+            finally:
+                opening.leave(entered)
 
-            return later
-        if key not in self._named:
-            self._under_way.add(key)
-            self._named[key] = self.compiled(self._tree.definitions[key])
-            self._under_way.discard(key)
-        return self._named[key]
+        return later
 
     def _leaf(self, shape: Scalar | Words) -> Prune | None:
         if not self._judge:
             return None
-        fits = self._fits(shape) if isinstance(shape, Words) or shape.narrowed else _has_no_parts
+        fits = self._fits(shape) if isinstance(shape, Words) else _has_no_parts
 
-        def leaf(value: Any) -> Any:
+        def leaf(value: Any, opening: Opening) -> Any:
+            value = jsonable(value)
             if not fits(value):
                 raise MisfitError
             return value
@@ -121,20 +147,21 @@ class _Compiler:
         if element is None:
             return None
 
-        def prune(value: Any) -> Any:
-            if not isinstance(value, list):
-                raise MisfitError
-            return [element(each) for each in value]
+        def prune(value: Any, opening: Opening) -> Any:
+            kept = [element(each, opening) for each in opening.array(value)]
+            # The order of a set follows what is hidden in its elements too; what is sent does not.
+            return sorted(map(jsonable, kept), key=canonical) if isinstance(value, set | frozenset) else kept
 
         return prune
 
     def _tuple(self, places: list[Prune | None]) -> Prune:
         kept = [place or _unchanged for place in places]
 
-        def prune(value: Any) -> Any:
-            if not isinstance(value, list) or len(value) != len(kept):
+        def prune(value: Any, opening: Opening) -> Any:
+            found = opening.array(value)
+            if len(found) != len(kept):
                 raise MisfitError
-            return [place(each) for place, each in zip(kept, value, strict=True)]
+            return [place(each, opening) for place, each in zip(kept, found, strict=True)]
 
         return prune
 
@@ -144,10 +171,15 @@ class _Compiler:
             return None if not self._judge else _object
         allowed = None if shape.keys is None else self._fits(shape.keys)
 
-        def prune(value: Any) -> Any:
-            if not isinstance(value, dict):
-                raise MisfitError
-            return {key: values(each) for key, each in value.items() if allowed is None or allowed(key)}
+        def prune(value: Any, opening: Opening) -> Any:
+            kept: dict[str, Any] = {}
+            for each, part in opening.object(value).items():
+                key = json_key(each)
+                if key is None and allowed is None:
+                    raise MisfitError  # every key is shown, and this one cannot be
+                if key is not None and (allowed is None or allowed(key)):
+                    kept[key] = values(part, opening)
+            return kept
 
         return prune
 
@@ -156,63 +188,65 @@ class _Compiler:
         names = tuple(inner)
         deeper = tuple((name, prune) for name, prune in inner.items() if prune is not None)
 
-        def flat(value: Any) -> Any:
-            if not isinstance(value, dict):
-                raise MisfitError
-            return {name: value[name] for name in names if name in value}
+        def flat(value: Any, opening: Opening) -> Any:
+            found = value if type(value) is dict else opening.object(value)
+            kept = {name: found[name] for name in names if name in found}
+            if len(kept) < len(names) and any(type(key) is not str for key in found):
+                found = keyed(found)
+                return {name: found[name] for name in names if name in found}
+            return kept
 
         if not deeper:
             return flat
 
-        def nested(value: Any) -> Any:
-            kept = flat(value)
+        def nested(value: Any, opening: Opening) -> Any:
+            kept = flat(value, opening)
             for name, prune in deeper:
                 part = kept.get(name, _MISSING)
                 if part is not _MISSING:
-                    kept[name] = prune(part)
+                    kept[name] = prune(part, opening)
             return kept
 
         return nested
 
     # -- unions -------------------------------------------------------------------------------------------------
 
-    def _union(self, members: list[Shape], union: Union) -> Prune | None:
+    def _union(self, members: list[Shape]) -> Prune | None:
         flat = self._flat(members)
-        by_type = {kind: [m for m in flat if _container(m) is kind] for kind in (dict, list)}
-        objects = self._chooser(by_type[dict])
-        lists = self._chooser(by_type[list])
-        if any(isinstance(m, Anything) for m in flat):
-            return self._open_union(flat)
-        scalars = [m for m in flat if _container(m) is None]
-        leaf = self._fits_any(scalars) if self._judge and (union.narrowed or scalars) else None
+        behind = [self._tree.behind(m) for m in flat]
+        if any(isinstance(m, Anything) for m in behind):
+            return None  # `untyped` keeps everything: no guard is inside, or the contract would be refused
+        by_type = {
+            kind: [m for m, target in zip(flat, behind, strict=True) if _container(target) is kind]
+            for kind in (dict, list, None)
+        }
+        objects, lists, scalars = self._chooser(by_type[dict]), self._chooser(by_type[list]), by_type[None]
+        leaf = self._fits_any(scalars) if self._judge else None
 
-        def prune(value: Any) -> Any:
-            if isinstance(value, dict):
-                return objects(value)
-            if isinstance(value, list):
-                return lists(value)
-            if leaf is not None and not leaf(value):
+        def prune(value: Any, opening: Opening) -> Any:
+            container = opening.container(value)
+            if container is dict:
+                return objects(value, opening)
+            if container is list:
+                return lists(value, opening)
+            if leaf is not None and not leaf(jsonable(value)):
                 raise MisfitError
             return value
 
         return prune
 
-    def _open_union(self, members: list[Shape]) -> Prune:
-        """A union with `untyped` in it keeps everything: no guard is inside, or the contract would be refused."""
-        return _unchanged
-
-    def _flat(self, members: list[Shape]) -> list[Shape]:
+    def _flat(self, members: list[Shape], within: frozenset[int] = frozenset()) -> list[Shape]:
+        """The members, those of unions among them written out. Other names stay names: they may lead back here."""
         flat: list[Shape] = []
-        seen: list[Shape] = []
-        waiting = list(reversed(members))
-        while waiting:
-            shape = self._tree.resolve(waiting.pop())
-            if isinstance(shape, Union):
-                if shape not in seen:
-                    seen.append(shape)
-                    waiting.extend(reversed([m.shape for m in shape.members]))
-            elif shape not in flat:
-                flat.append(shape)
+        for shape in members:
+            target = self._tree.behind(shape)
+            if not isinstance(target, Union):
+                inner = [shape]
+            elif id(target) in within:
+                continue  # it has no members but those that are being written out
+            else:
+                inner = self._flat([m.shape for m in target.members], within | {id(target)})
+            flat.extend(each for each in inner if each not in flat)
         return flat
 
     def _chooser(self, members: list[Shape]) -> Prune:
@@ -225,20 +259,34 @@ class _Compiler:
         if pinned is not None:
             return self._dispatch(*pinned)
         candidates = [(self.compiled(m) or _unchanged, self._fits(m)) for m in members]
+        return self._by_trial(candidates)
 
-        def choose(value: Any) -> Any:
+    def _by_trial(self, candidates: list[tuple[Prune, Callable[[Any], bool]]]) -> Prune:
+        whole = self._judge_whole
+
+        def tried(value: Any, opening: Opening) -> Any:
             best: tuple[int, str] | None = None
-            chosen: Any = None
+            chosen: Any = _MISFIT
             for prune, fits in candidates:
                 try:
-                    kept = prune(value)
-                except MisfitError:
-                    continue
-                if fits(kept):
-                    rank = (-leaves(kept), canonical(kept))
-                    if best is None or rank < best:
-                        best, chosen = rank, kept
-            if best is None:
+                    if whole and not fits(value):
+                        continue
+                    kept = jsonable(prune(value, opening))
+                    if not whole and not fits(kept):
+                        continue
+                except Exception:
+                    continue  # a misfit, or a visible part that has no JSON form: it is not this member
+                rank = (-leaves(kept), canonical(kept))
+                if best is None or rank < best:
+                    best, chosen = rank, kept
+            return chosen
+
+        def choose(value: Any, opening: Opening) -> Any:
+            question = (id(candidates), id(value))
+            if question not in opening.chosen:
+                opening.chosen[question] = (value, tried(value, opening))
+            chosen = opening.chosen[question][1]
+            if chosen is _MISFIT:
                 raise MisfitError
             return chosen
 
@@ -246,14 +294,15 @@ class _Compiler:
 
     def _pinned(self, members: list[Shape]) -> tuple[str, dict[tuple[bool, Any], Prune]] | None:
         """A required property that every member pins to constants of its own, with the member for each constant."""
-        records = [m for m in members if isinstance(m, Record)]
+        behind = [self._tree.behind(member) for member in members]
+        records = [m for m in behind if isinstance(m, Record)]
         if len(records) < len(members):
             return None
         for first in records[0].fields:
             pins = [self._constants(record, first.name) for record in records]
             owners = {pin: record for record, constants in zip(records, pins, strict=True) for pin in constants}
             if all(pins) and len(owners) == sum(map(len, pins)):
-                prunes = [self.compiled(record) or _unchanged for record in records]
+                prunes = [self.compiled(member) or _unchanged for member in members]
                 table = {pin: prune for prune, constants in zip(prunes, pins, strict=True) for pin in constants}
                 return first.name, table
         return None
@@ -267,15 +316,16 @@ class _Compiler:
         return []
 
     def _dispatch(self, name: str, table: Mapping[tuple[bool, Any], Prune]) -> Prune:
-        def dispatch(value: Any) -> Any:
-            word = value.get(name)
+        def dispatch(value: Any, opening: Opening) -> Any:
+            found = opening.object(value)
+            word = json_leaf(found[name] if name in found else keyed(found).get(name))
             try:
                 prune = table.get((isinstance(word, bool), word))
             except TypeError:
                 prune = None
             if prune is None:
                 raise MisfitError
-            return prune(value)
+            return prune(value, opening)
 
         return dispatch
 
@@ -297,14 +347,12 @@ def _container(shape: Shape) -> type | None:
             return None
 
 
-def _misfit(value: Any) -> Any:
+def _misfit(value: Any, opening: Opening) -> Any:
     raise MisfitError
 
 
-def _object(value: Any) -> Any:
-    if not isinstance(value, dict):
-        raise MisfitError
-    return value
+def _object(value: Any, opening: Opening) -> Any:
+    return opening.object(value)
 
 
 def _has_no_parts(value: Any) -> bool:

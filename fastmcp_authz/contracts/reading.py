@@ -7,11 +7,12 @@ else; what results is checked again.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
+from .projection import canonical
 from .schema import compile_validator, document
-from .shapes import ListOf, MapOf, Record, Scalar, Shape, Tree, TupleOf, Union, Words, is_null
+from .shapes import Anything, ListOf, MapOf, Record, Scalar, Shape, Tree, TupleOf, Union, Words, is_null
 
 
 class Reader:
@@ -21,9 +22,11 @@ class Reader:
         self._tree = tree
         root = tree.resolve(tree.root)
         self._fields = {f.name: f for f in root.fields} if isinstance(root, Record) else {}
+        self._checks: dict[int, Callable[[Any], bool]] = {}
 
     def arguments(self, sent: dict[str, Any]) -> dict[str, Any]:
         """The arguments as they may have been meant; what cannot be read stays as it was sent."""
+        reading = _Reading(self._tree, self._checks)
         read: dict[str, Any] = {}
         for name, value in sent.items():
             field = self._fields.get(name)
@@ -32,69 +35,102 @@ class Reader:
             elif value is None and not field.required and not self._takes_null(field.shape):
                 continue  # null for an optional parameter that cannot be null: it is left out
             else:
-                read[name] = self._read(value, field.shape)
+                read[name] = reading.read(value, field.shape)
         return read
 
     def _takes_null(self, shape: Shape) -> bool:
-        shape = self._tree.resolve(shape)
-        if isinstance(shape, Union):
-            return any(self._takes_null(m.shape) for m in shape.members)
-        return is_null(shape) or not isinstance(shape, Scalar | Words | ListOf | TupleOf | MapOf | Record)
+        return any(is_null(each) or isinstance(each, Anything) for each in members_of(shape, self._tree))
+
+
+class _Reading:
+    """One reading. Each part is read once for each type, or unions within unions would be read in 2**depth ways."""
+
+    def __init__(self, tree: Tree, checks: dict[int, Callable[[Any], bool]]) -> None:
+        self._tree = tree
+        self._checks = checks
+        self._found: dict[tuple[int, int], tuple[Any, Any]] = {}  # with the part, so that its `id` is not used again
+        self._texts: dict[str, Any] = {}
+
+    def read(self, value: Any, shape: Shape) -> Any:
+        """A part as the type has it, or as it was sent."""
+        shape = self._tree.behind(shape)
+        if not isinstance(value, str | list | dict):
+            return value
+        question = (id(shape), id(value))
+        if question not in self._found:
+            self._found[question] = (value, self._read(value, shape))
+        return self._found[question][1]
 
     def _read(self, value: Any, shape: Shape) -> Any:
-        shape = self._tree.resolve(shape)
         match shape:
-            case Union(members=members):
-                return self._read_union(value, [self._tree.resolve(m.shape) for m in members])
+            case Union():
+                return self._read_union(value, list(members_of(shape, self._tree)))
             case Scalar(type=name):
                 return _scalar(value, name)
             case Words(type=name, values=values):
                 read = _scalar(value, name)
                 return read if read in values else value
             case ListOf(items=items):
-                return self._inside(value, list, lambda found: [self._read(each, items) for each in found])
+                return self._inside(value, list, lambda found: [self.read(each, items) for each in found])
             case TupleOf(items=places):
                 return self._inside(
                     value,
                     list,
                     lambda found: [
-                        self._read(each, places[i]) if i < len(places) else each for i, each in enumerate(found)
+                        self.read(each, places[i]) if i < len(places) else each for i, each in enumerate(found)
                     ],
                 )
             case MapOf(values=values_shape):
                 return self._inside(
-                    value, dict, lambda found: {k: self._read(v, values_shape) for k, v in found.items()}
+                    value, dict, lambda found: {k: self.read(v, values_shape) for k, v in found.items()}
                 )
             case Record(fields=fields):
                 known = {f.name: f.shape for f in fields}
                 return self._inside(
                     value,
                     dict,
-                    lambda found: {k: self._read(v, known[k]) if k in known else v for k, v in found.items()},
+                    lambda found: {k: self.read(v, known[k]) if k in known else v for k, v in found.items()},
                 )
             case _:
                 return value
 
     def _inside(self, value: Any, kind: type, read: Callable[[Any], Any]) -> Any:
-        found = _parsed(value) if isinstance(value, str) else value
+        found = self._parsed(value) if isinstance(value, str) else value
         return read(found) if isinstance(found, kind) else value
 
+    def _parsed(self, text: str) -> Any:
+        if text not in self._texts:
+            self._texts[text] = _parsed(text)
+        return self._texts[text]
+
     def _read_union(self, value: Any, members: list[Shape]) -> Any:
-        """The reading that some member accepts. A string where any member is a string is never reinterpreted."""
+        """The reading that some member accepts; of several the one with the smallest text, whatever their order.
+
+        A string where any member is a string is never reinterpreted.
+        """
         if isinstance(value, str) and any(isinstance(m, Scalar) and m.type == "string" for m in members):
             return value
-        for member in members:
-            if self._accepts(member, value):
-                return value
-        for member in members:
-            read = self._read(value, member)
-            if self._accepts(member, read):
-                return read
-        return value
+        if any(self._accepts(member, value) for member in members):
+            return value
+        readings = [read for m in members for read in [self.read(value, m)] if self._accepts(m, read)]
+        return min(readings, key=canonical, default=value)
 
     def _accepts(self, member: Shape, value: Any) -> bool:
-        schema = document(Tree(member, self._tree.definitions), object_root=False).schema
-        return compile_validator(schema).is_valid(value)
+        check = self._checks.get(id(member))  # the tree holds every shape that is asked about
+        if check is None:
+            schema = document(Tree(member, self._tree.definitions), object_root=False).schema
+            check = self._checks[id(member)] = compile_validator(schema).is_valid
+        return check(value)
+
+
+def members_of(shape: Shape, tree: Tree) -> Iterator[Shape]:
+    """The members of a union, those of the unions in it too; any other shape is its own only member."""
+    shape = tree.behind(shape)
+    if isinstance(shape, Union):
+        for member in shape.members:
+            yield from members_of(member.shape, tree)
+    else:
+        yield shape
 
 
 def _scalar(value: Any, name: str) -> Any:

@@ -29,7 +29,8 @@ _EXPECTED: Final = {
 def unknown_keys(tool: str, sent: Iterable[str], accepted: Iterable[str]) -> str:
     """The refusal of top-level keys outside the caller's schema, hidden or never declared alike."""
     rejected = sorted(sent)
-    listed = ", ".join(name[:_LONGEST_NAME] for name in rejected[:_MOST_NAMES])
+    names = (name[:_LONGEST_NAME].encode(errors="replace").decode() for name in rejected[:_MOST_NAMES])
+    listed = ", ".join(names)
     if len(rejected) > _MOST_NAMES:
         listed += f" and {len(rejected) - _MOST_NAMES} more"
     return (
@@ -79,6 +80,11 @@ def describe(error: ValidationError, schema: Mapping[str, Any]) -> list[str]:
             return [f"{_path(path)}: has a key that is not accepted: {_wrong(inner)}."]
         case _:
             return [f"{_path(path)}: {_wrong(error)}."]
+
+
+def unfit(name: str) -> str:
+    """What is told of a parameter of which more cannot be said."""
+    return f"{_path([name])}: fits none of the accepted forms."
 
 
 def outline(error: ValidationError) -> list[str]:
@@ -179,7 +185,8 @@ def _parent(error: ValidationError, name: str, schema: Mapping[str, Any]) -> str
     node: Any = schema
     given: Any = error.instance
     for part in error.schema_path:
-        node = _pointed_at(node["$ref"], schema) if part == "$ref" else node[part]
+        inner = node[part]  # a property may be called `$ref` too, and has a schema then, not a text
+        node = _pointed_at(inner, schema) if part == "$ref" and isinstance(inner, str) else inner
     return next((parent for parent, names in node.items() if name in names and parent in given), None)
 
 

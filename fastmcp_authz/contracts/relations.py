@@ -18,7 +18,9 @@ from .shapes import (
 )
 
 _DEEPEST = 8
-"""How far two types are compared; deeper they count as overlapping, which is the careful answer in both questions."""
+"""How far two types are told apart; deeper they count as overlapping, which is the careful answer."""
+_DEEPEST_GATE = 64
+"""How far a gate is followed beside an open type; deeper it counts as one that cannot hold, for the same reason."""
 
 
 def exclusive(a: Shape, b: Shape, tree: Tree) -> bool:
@@ -118,7 +120,7 @@ class _Defeat:
         question = (id(opened), id(gated), gate)
         if question not in self._found:
             self._found[question] = False
-            self._found[question] = depth <= _DEEPEST and self._look(opened, gated, gate, depth + 1)
+            self._found[question] = depth > _DEEPEST_GATE or self._look(opened, gated, gate, depth + 1)
         return self._found[question]
 
     def _look(self, opened: Shape, gated: Shape, gate: bool, depth: int) -> bool:
@@ -143,8 +145,14 @@ class _Defeat:
                 return self.holds(items, theirs, gate, depth)
             case ListOf(items=items), TupleOf(items=places):
                 return any(self.holds(items, place, gate, depth) for place in places)
+            case TupleOf(items=places), ListOf(items=items):
+                return any(self.holds(place, items, gate, depth) for place in places)
+            case TupleOf(items=mine), TupleOf(items=theirs):
+                return any(self.holds(a, b, gate, depth) for a, b in zip(mine, theirs, strict=False))
             case Record(fields=mine), Record(fields=theirs):
                 return self._fields(mine, theirs, gate, depth)
+            case Record(fields=mine), MapOf(values=values):
+                return any(not f.guards and self.holds(f.shape, values, gate, depth) for f in mine)
             case _:
                 return False
 

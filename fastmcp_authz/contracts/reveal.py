@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from ..callers.predicates import Decisions, Predicate
+from .merging import merged
 from .shapes import (
     NO_NOTES,
     Definitions,
@@ -52,7 +53,7 @@ def reveal(tree: Tree, decisions: Decisions, *, keep_null: bool = True) -> Tree 
                 assert seen is not None, "a Ref is only revealed where its definition is inhabited"
                 definitions[shape.key] = seen
                 waiting.append(seen)
-    return Tree(root, definitions)
+    return merged(Tree(root, definitions))
 
 
 class _Revealer:
@@ -132,7 +133,7 @@ class _Revealer:
         fields = tuple(_unguarded(each, shown) for each in shown.values())
         if len(fields) == len(shape.fields) and all(map(operator.is_, fields, shape.fields)):
             return shape
-        return replace(shape, fields=fields, narrowed=len(fields) < len(shape.fields))
+        return replace(shape, fields=fields)
 
     def _see_union(self, shape: Union) -> Shape | None:
         seen: list[Shape] = []

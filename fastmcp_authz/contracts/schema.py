@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 import jsonschema_rs
 
+from .merging import alias_name
 from .relations import exclusive
 from .shapes import (
     NO_NOTES,
@@ -224,7 +225,7 @@ def _hoisted(tree: Tree) -> Mapping[str, str]:
     names: dict[str, str] = {}
     for key in order:
         if key in recursive or (uses[key] > 1 and not _is_bare(tree.definitions[key])):
-            names[key] = _unique(key.split(" @", 1)[0], set(names.values()))
+            names[key] = _unique(alias_name(key), set(names.values()))
     return names
 
 

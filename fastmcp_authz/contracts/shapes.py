@@ -5,7 +5,7 @@ The single intermediate form: annotations are built into it, and `reveal` takes 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias
 
@@ -26,15 +26,19 @@ class Notes:
     default_key: str | None = None
     """What `current_user.default_for` is asked for."""
     examples: tuple[Any, ...] = ()
+    unsaid: frozenset[str] = frozenset()
+    """`default`, `examples`: what this caller's type does not take. What a name under it says stays unsaid too."""
 
     def over(self, under: Notes) -> Notes:
         """These notes where they say something, else those of `under`: the use of a name over its declaration."""
         mine = dict(self.keywords)
+        no_default = bool(self.default_key) or "default" in self.unsaid
         return Notes(
             keywords=tuple((k, v) for k, v in under.keywords if k not in mine) + self.keywords,
-            default=self.default or (() if self.default_key else under.default),
-            default_key=self.default_key or (None if self.default else under.default_key),
-            examples=self.examples or under.examples,
+            default=self.default or (() if no_default else under.default),
+            default_key=self.default_key or (None if self.default or no_default else under.default_key),
+            examples=self.examples or (() if "examples" in self.unsaid else under.examples),
+            unsaid=self.unsaid | under.unsaid,
         )
 
 
@@ -47,7 +51,7 @@ class _Shape:
     """Keywords that narrow the type: `minLength`, `pattern`, `uniqueItems`."""
     notes: Notes = NO_NOTES
     narrowed: bool = field(default=False, compare=False)
-    """Whether guards took something away right here; see `reveal`."""
+    """Whether guards took members of a union away right here; see `reveal`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,24 +177,21 @@ def is_null(shape: Shape) -> bool:
     return isinstance(shape, Scalar) and shape.type == "null"
 
 
-def parts(shape: Shape) -> Iterable[tuple[Shape, tuple[Predicate, ...]]]:
+def parts(shape: Shape) -> Sequence[tuple[Shape, tuple[Predicate, ...]]]:
     """The shapes directly inside a shape, with the guards that stand before each. A `Ref` has none."""
     match shape:
-        case ListOf(items=items):
-            yield items, ()
-        case TupleOf(items=places):
-            for place in places:
-                yield place, ()
-        case MapOf(values=values, keys=keys):
-            yield values, ()
-            if keys is not None:
-                yield keys, ()
+        case Scalar() | Words() | Ref() | Anything():
+            return ()
         case Record(fields=fields):
-            for each in fields:
-                yield each.shape, each.guards
+            return [(each.shape, each.guards) for each in fields]
         case Union(members=members):
-            for member in members:
-                yield member.shape, member.guards
+            return [(member.shape, member.guards) for member in members]
+        case ListOf(items=items):
+            return ((items, ()),)
+        case TupleOf(items=places):
+            return [(place, ()) for place in places]
+        case MapOf(values=values, keys=keys):
+            return ((values, ()),) if keys is None else ((values, ()), (keys, ()))
 
 
 def reachable(root: Shape, definitions: Definitions) -> Iterable[tuple[Shape, tuple[Predicate, ...]]]:
@@ -205,7 +206,7 @@ def reachable(root: Shape, definitions: Definitions) -> Iterable[tuple[Shape, tu
                 seen.add(shape.key)
                 waiting.append((definitions[shape.key], ()))
         else:
-            waiting.extend(reversed(list(parts(shape))))
+            waiting.extend(reversed(parts(shape)))
 
 
 def predicates_of(root: Shape, definitions: Definitions) -> tuple[Predicate, ...]:
@@ -219,4 +220,4 @@ def reachable_once(root: Shape) -> Iterable[tuple[Shape, tuple[Predicate, ...]]]
     while waiting:
         shape, guards = waiting.pop()
         yield shape, guards
-        waiting.extend(parts(shape))
+        waiting.extend(reversed(parts(shape)))

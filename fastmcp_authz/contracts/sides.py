@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from ..annotations import Alias, Annotation, Library, Name, Span
+from ..annotations import Record as RecordSyntax
 from ..errors import Problem
 from ..settings import Settings
 from .build import Builder
@@ -21,11 +22,14 @@ SharedTypes: TypeAlias = str | Path | Sequence[str | Path] | Mapping[str, str]
 class Sides:
     """The two roots of a contract, and the rules on what they may be (SPEC section 2, "Signatures")."""
 
-    def __init__(self, annotation: Annotation, aliases: Mapping[str, Alias], builder: Builder, start: Span) -> None:
+    def __init__(
+        self, annotation: Annotation, aliases: Mapping[str, Alias], builder: Builder, start: Span, sketch: str | None
+    ) -> None:
         self._annotation = annotation
         self._aliases = aliases
         self._builder = builder
         self._start = start
+        self._sketch = f"Write `{sketch}`." if sketch else "Write `#: () -> output` for none."
 
     def input(self, prose: Mapping[str, str]) -> Record | None:
         """The input record: `@rbs type input` before `#:`."""
@@ -43,9 +47,7 @@ class Sides:
         elif signature is None and {"#:", "input"} & set(self._annotation.unread):
             return None  # what is there could not be read, and that is said already
         elif signature is None:
-            self._builder.problem(
-                self._start, "there is no `#:` signature and no `@rbs type input`. Write `#: () -> output` for none."
-            )
+            self._builder.problem(self._start, f"there is no `#:` signature and no `@rbs type input`. {self._sketch}")
             return None
         elif signature.whole_input:
             self._builder.problem(
@@ -123,3 +125,11 @@ def visible_aliases(annotation: Annotation, library: Library) -> tuple[dict[str,
                     )
                 )
     return {**aliases, **local}, problems
+
+
+def places(annotation: Annotation) -> dict[str, Span]:
+    """Where each input stands, as far as it is written in the docstring itself."""
+    for alias in annotation.aliases:
+        if alias.name == "input":
+            return {f.name: f.at for f in alias.type.fields} if isinstance(alias.type, RecordSyntax) else {}
+    return {f.name: f.at for f in annotation.signature.fields} if annotation.signature is not None else {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -48,11 +48,15 @@ class Tagger:
         self.sites: list[Site] = []
         self.nullables: list[tuple[Shape, Span]] = []
         """Shapes under `@nullable()`, which must turn out to be nilable."""
+        self.gated = False
+        """Whether any predicate was read."""
         self._table = table
         self._known = known_predicates
         self._report = report
 
-    def guards(self, tags: Iterable[Tag]) -> tuple[Predicate, ...]:
+    def guards(self, tags: Sequence[Tag]) -> tuple[Predicate, ...]:
+        if not tags:
+            return ()
         guards: dict[Predicate, None] = {}
         for tag in tags:
             if tag.name not in RULES:
@@ -61,10 +65,13 @@ class Tagger:
                     self._report(tag.at, fault)
                 value = plain_value(tag) if tag.value or tag.quoted else None
                 guards[Predicate(tag.name, value)] = None
+                self.gated = True
         return tuple(guards)
 
-    def with_tags(self, shape: Shape, tags: Iterable[Tag], *, field: bool) -> Shape:
+    def with_tags(self, shape: Shape, tags: Sequence[Tag], *, field: bool) -> Shape:
         """The shape under every tag that is no predicate."""
+        if not tags:
+            return shape
         limits: list[Limit] = []
         notes = NO_NOTES
         seen: set[str] = set()

@@ -180,10 +180,37 @@ PREDICATES: Final = ("requires", "feature")
 _RESERVED: Final = frozenset({"decide", "current_user", "default_for"})
 
 
+_FROM_ELSEWHERE: Final[Mapping[str, str]] = {
+    "description": "desc",
+    "doc": "desc",
+    "minimum": "min",
+    "min_length": "min",
+    "minLength": "min",
+    "min_items": "min",
+    "minItems": "min",
+    "ge": "min",
+    "gte": "min",
+    "gt": "exclusive_min",
+    "maximum": "max",
+    "max_length": "max",
+    "maxLength": "max",
+    "max_items": "max",
+    "maxItems": "max",
+    "le": "max",
+    "lte": "max",
+    "lt": "exclusive_max",
+    "regex": "pattern",
+    "regexp": "pattern",
+}
+"""What JSON Schema, pydantic and others call what a tag says. As predicates they would bound nothing, silently."""
+
+
 def slip(tag: Tag, known: frozenset[str]) -> str | None:
     """The known name of which a predicate's name looks like a slip, or `None` (SPEC section 3, "Errors")."""
     if tag.name in known or tag.name in PREDICATES:
         return None
+    if tag.name in _FROM_ELSEWHERE:
+        return _FROM_ELSEWHERE[tag.name]
     for name in (*PREDICATES, *RULES):
         if name in ("min", "max") and not _NUMBER.fullmatch(tag.value):
             continue
@@ -199,11 +226,14 @@ def predicate_fault(tag: Tag, known: frozenset[str]) -> str | None:
     if name.startswith("_") or name in _RESERVED:
         return f"`@{name}` cannot be a predicate: `context.{name}` is kept for other uses. Choose another name."
     near = slip(tag, known)
+    declared = f'known_predicates={{"{name}"}}.'
+    if name in _FROM_ELSEWHERE and near is not None:
+        return f"`@{name}` is no tag: write `@{near}(...)`. If it is a predicate of yours, declare it: {declared}"
     if near is not None:
         return (
             f"`@{name}` is one slip away from `@{near}`, and as a predicate of its own it would be asked of the "
             f"context as `context.{name}({json.dumps(plain_value(tag), ensure_ascii=False)})`. "
-            f'Write `@{near}(...)`, or declare it: known_predicates={{"{name}"}}.'
+            f"Write `@{near}(...)`, or declare it: {declared}"
         )
     if name in PREDICATES and (not tag.value or (not tag.quoted and re.search(r"[,\s]", tag.value))):
         return f"`@{name}` takes exactly one flag, not `{tag.value}`: write `@{name}(:flag)`, once for each flag."

@@ -7,15 +7,16 @@ import logging
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import Any, Final
 
 import jsonschema_rs
-from pydantic_core import PydanticSerializationError, to_json, to_jsonable_python
+from pydantic_core import to_json
 
 from ..errors import InvalidInputError, OutputWithheldError, UnknownInputKeysError
 from . import refusals
-from .projection import MisfitError, Prune
+from .explaining import explained, outlined
+from .opening import MisfitError, Opening, jsonable
+from .projection import Prune
 from .reading import Reader
 from .schema import Schema, Slot
 
@@ -31,6 +32,8 @@ class InputCheck:
     validator: jsonschema_rs.Draft202012Validator
     prune: Prune
     reader: Reader
+    ways: int
+    """See `explaining.alternatives`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +42,7 @@ class OutputCheck:
 
     validator: jsonschema_rs.Draft202012Validator
     prune: Prune
+    ways: int
     reporting: Prune | None
     """Set by `mistyped_output="report"`: prunes what breaks a visible type, and still shows nothing hidden."""
 
@@ -61,8 +65,8 @@ class InputSide:
     names: frozenset[str]
     defaults: Mapping[str, Any]
     """Defaults of top-level parameters that are known by now."""
-    keys: Mapping[str, str]
-    """What `current_user.default_for` is asked for, by top-level parameter."""
+    keys: Mapping[str, tuple[str, Callable[[Any], bool]]]
+    """What `current_user.default_for` is asked for, by top-level parameter, and whether an answer fits it."""
     personal: tuple[PersonalDefault, ...]
     check: Callable[[], InputCheck]
 
@@ -120,16 +124,11 @@ class CallerView:
         """This view with a caller's own defaults in it, on a copy; answers that break the field's type are left out."""
         if not self.default_keys:
             return self
-        fitting = {
-            each.slot.key: answers[each.slot.key]
-            for each in self._personal()
-            if each.slot.key in answers and each.fits(answers[each.slot.key])
-        }
         side, output = self._input, self._output
-        own = {name: fitting[key] for name, key in side.keys.items() if key in fitting}
-        given = replace(side, schema=_filled(side.schema, side.personal, fitting), defaults={**side.defaults, **own})
+        own = {name: answers[key] for name, (key, fits) in side.keys.items() if key in answers and fits(answers[key])}
+        given = replace(side, schema=_filled(side.schema, side.personal, answers), defaults={**side.defaults, **own})
         if output is not None and output.personal:
-            output = replace(output, schema=_filled(output.schema, output.personal, fitting))
+            output = replace(output, schema=_filled(output.schema, output.personal, answers))
         return replace(self, _input=given, _output=output)
 
     def rejected_defaults(self, answers: Mapping[str, Any]) -> tuple[str, ...]:
@@ -163,9 +162,13 @@ class CallerView:
                 raise UnknownInputKeysError(refusals.unknown_keys(name, refused, side.names))
         known = {key: value for key, value in arguments.items() if key in side.names}
         check = side.check()
-        if not check.validator.is_valid(known):
-            known = _read_again(check, known, options.lenient_inputs if lenient is None else lenient, name)
-        received: dict[str, Any] = check.prune(known)
+        try:
+            to_json(known)  # the validator follows a value as deep as it goes, and the process dies of what is too deep
+            if not check.validator.is_valid(known):
+                known = _read_again(check, known, options.lenient_inputs if lenient is None else lenient, name)
+            received: dict[str, Any] = check.prune(known, Opening())
+        except (MisfitError, ValueError, TypeError, RecursionError):
+            raise InvalidInputError(refusals.invalid_values(name, [_NO_ARGUMENTS])) from None
         for key, value in side.defaults.items():
             if key not in received:
                 received[key] = copy.deepcopy(value)
@@ -185,72 +188,63 @@ class CallerView:
         side = self._output
         if side is None:
             raise OutputWithheldError(refusals.withheld(name), ("nothing of the output is visible to this caller",))
-        check = side.check()
+        check, opening = side.check(), Opening()
         try:
-            data = jsonable(value)
-            sent = check.prune(data)
+            sent = _complete(check.prune(value, opening))
             if check.validator.is_valid(sent):
-                return _complete(sent)
-            errors = islice(check.validator.iter_errors(sent), _MOST_ERRORS)
-            report = tuple(line for error in errors for line in refusals.outline(error))
+                return sent
+            report = outlined(check.validator, sent, check.ways)
             if check.reporting is not None:
-                shown = _complete(check.reporting(data))
+                shown = _complete(check.reporting(value, opening))
                 _log.warning("%s: sent a result that breaks its declared type: %s", name, "; ".join(report))
                 return shown
         except MisfitError:
             report = ("the result: fits no form of the output that this caller may see",)
-        except (PydanticSerializationError, ValueError, TypeError, RecursionError) as error:
-            report = (f"cannot be written as JSON: {type(error).__name__}",)
+        except Exception as error:  # whatever the code of the value raises: the answer is no
+            report = (f"what is shown of it cannot be written as JSON: {type(error).__name__}",)
         raise OutputWithheldError(refusals.withheld(name), report)
 
 
-_MOST_ERRORS: Final = 200
-"""How many things that are wrong with one value are looked at; nobody reads more."""
-_NO_JSON: Final = "fastmcp_authz: no JSON form"
-_SUSPECT: Final = (b"NaN", b"Infinity", _NO_JSON.encode())
-"""What the JSON text of a value shows where a part of it may have no JSON form; a look that is cheap."""
+_NO_ARGUMENTS: Final = "arguments: are nested too deeply, or hold a text that is no Unicode."
+_SUSPECT: Final = (b"NaN", b"Infinity")
+"""What the JSON text of a value shows where a number in it may have no JSON form; a look that is cheap."""
 
 
 def _read_again(check: InputCheck, known: dict[str, Any], lenient: bool, name: str) -> dict[str, Any]:
     """What was meant by arguments that do not fit as they stand, or the refusal of what is still wrong."""
     read = check.reader.arguments(known) if lenient else known
-    if lenient and check.validator.is_valid(read):
+    if lenient and to_json(read) and check.validator.is_valid(read):  # a text may spell what is no Unicode
         return read
-    errors = islice(check.validator.iter_errors(read), _MOST_ERRORS)
-    problems = (line for error in errors for line in refusals.describe(error, check.schema))
+    problems = explained(check.validator, check.schema, read, check.ways)
     raise InvalidInputError(refusals.invalid_values(name, problems))
 
 
-def jsonable(value: Any) -> Any:
-    """A return value as JSON data.
+def _complete(pruned: Any) -> dict[str, Any]:
+    """What was pruned as the JSON data that is sent.
 
-    What has no JSON form is marked, not refused, so that a hidden part which has none makes no difference; `_complete`
-    refuses it where it would be sent.
+    Raises:
+        Exception: A part of it has no JSON form, or it is nested more than 254 levels deep.
     """
-    return to_jsonable_python(value, by_alias=True, fallback=lambda _: {_NO_JSON: True})
-
-
-def _complete(sent: dict[str, Any]) -> dict[str, Any]:
-    """What is to be sent, once everything in it is known to have a JSON form."""
+    sent: dict[str, Any] = jsonable(pruned)
     payload = to_json(sent)
-    if any(token in payload for token in _SUSPECT) and not _has_json_form(sent):
-        raise ValueError("a part of the result has no JSON form")
+    if any(token in payload for token in _SUSPECT) and not _is_finite(sent):
+        raise ValueError("a number has no JSON form")
     return sent
 
 
-def _has_json_form(value: Any) -> bool:
+def _is_finite(value: Any) -> bool:
     if isinstance(value, dict):
-        return _NO_JSON not in value and all(map(_has_json_form, value.values()))
+        return all(map(_is_finite, value.values()))
     if isinstance(value, list):
-        return all(map(_has_json_form, value))
+        return all(map(_is_finite, value))
     return not isinstance(value, float) or math.isfinite(value)
 
 
 def _filled(schema: Schema, personal: tuple[PersonalDefault, ...], answers: Mapping[str, Any]) -> Schema:
-    """A copy of a schema with the answers in their slots."""
+    """A copy of a schema with the answers in those slots that they fit: two types may ask for one key."""
     filled = copy.deepcopy(schema)
     for each in personal:
-        if each.slot.key in answers:
+        if each.slot.key in answers and each.fits(answers[each.slot.key]):
             node: Any = filled
             for step in each.slot.path[:-1]:
                 node = node[step]

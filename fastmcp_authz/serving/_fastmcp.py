@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
-from fastmcp import FastMCP
+from fastmcp import Context, FastMCP
 from fastmcp.server.middleware import Middleware
 from fastmcp.server.providers import Provider
 
@@ -16,6 +17,13 @@ def wrapped_provider(provider: Provider) -> Provider | None:
     """The provider inside one that `wrap_transform` made, as a mount with a namespace or with renames is."""
     inner = getattr(provider, "_inner", None)
     return inner if isinstance(inner, Provider) else None
+
+
+def outer_servers(context: Context) -> Iterator[FastMCP[Any]]:
+    """The servers that the current request came through, the nearest first: a mounted one knows nothing of them."""
+    outer: Any = context
+    while (tokens := getattr(outer, "_tokens", None)) and isinstance(outer := tokens[-1].old_value, Context):
+        yield outer.fastmcp
 
 
 def caches_are_public(server: FastMCP[Any]) -> bool:

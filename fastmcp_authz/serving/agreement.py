@@ -39,6 +39,15 @@ _HINTS: Final = {
 _LISTS: Final = (list, tuple, set, frozenset, abc.Sequence, abc.Set, abc.Iterable, abc.Collection)
 _OBJECTS: Final = (dict, abc.Mapping, abc.MutableMapping)
 _NAMES: Final = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "array": "list"}
+_RBS: Final = {
+    "string": "String",
+    "integer": "Integer",
+    "number": "Float",
+    "boolean": "bool",
+    "array": "Array",
+    "object": "Hash",
+    "null": "nil",
+}
 _CONVERTERS: Final = (BeforeValidator, PlainValidator, WrapValidator)
 
 
@@ -61,58 +70,87 @@ def disagreements(signature: Signature, contract: ToolContract, place: str) -> I
     """Where the contract asks what the function cannot take, or the function needs what not every caller can give."""
     fields = contract.input.root.fields if isinstance(contract.input.root, Record) else ()
     declared = {each.name: each for each in fields}
+
+    def at(name: str, message: str) -> Problem:
+        span = contract.places.get(name)
+        return span.problem(message) if span is not None else Problem(f"{message} {place}")
+
     for name in declared:
         if name not in signature.given:
-            yield Problem(_no_parameter(name, signature, place))
+            yield at(name, _no_parameter(name, signature))
     for name, parameter in signature.given.items():
         if parameter.default is inspect.Parameter.empty and _is_single(parameter):
-            yield from _needs_everyone(name, declared.get(name), contract, place)
+            message = _needs_everyone(parameter, declared.get(name), contract)
+            if message is not None:
+                yield at(name, message)
     for name, each in declared.items():
         if name in signature.given and name in signature.hints:
-            yield from _contradiction(name, signature.hints[name], _types(each.shape, contract.input), place)
+            message = _contradiction(name, signature.hints[name], _types(each.shape, contract.input))
+            if message is not None:
+                yield at(name, message)
 
 
-def _no_parameter(name: str, signature: Signature, place: str) -> str:
+def sketch(signature: Signature) -> str:
+    """The annotation that a signature amounts to, for a function that has none."""
+    written = (
+        f"{'' if parameter.default is inspect.Parameter.empty else '?'}{name}: {_spelt(signature.hints.get(name))}"
+        for name, parameter in signature.given.items()
+    )
+    return f"#: ({', '.join(written)}) -> output"
+
+
+def _spelt(hint: Any) -> str:
+    kinds = _accepted(hint) if hint is not None else _ANYTHING
+    if kinds == _ANYTHING:
+        return "untyped"
+    (kind, *others) = sorted(_without_integer(kinds - {"null"})) or ["null"]
+    return "untyped" if others else _RBS[kind] + ("?" if "null" in kinds and kind != "null" else "")
+
+
+def _no_parameter(name: str, signature: Signature) -> str:
     if name in signature.injected:
-        return f"`{name}` is put in by FastMCP, so no caller may give it: remove it from the annotation. {place}"
+        return f"`{name}` is put in by FastMCP, so no caller may give it: remove it from the annotation."
     near = difflib.get_close_matches(name, signature.given, n=1)
-    meant = f" Did you mean `{near[0]}`?" if near else f" It has {', '.join(signature.given) or 'none'}."
-    return f"`{name}` is in the annotation and no parameter of the function.{meant} {place}"
+    meant = f"Did you mean `{near[0]}`?" if near else f"It has {', '.join(signature.given) or 'none'}."
+    return f"`{name}` is in the annotation and no parameter of the function. {meant}"
 
 
-def _needs_everyone(name: str, declared: Field | None, contract: ToolContract, place: str) -> Iterator[Problem]:
-    """A parameter without a Python default: a caller who may not see it could not call the function at all."""
+def _needs_everyone(parameter: inspect.Parameter, declared: Field | None, contract: ToolContract) -> str | None:
+    """For a parameter without a Python default: a caller who may not see it could not call the function at all."""
+    name = parameter.name
     if declared is None:
-        yield Problem(
+        return (
             f"`{name}` has no default in Python and is not in the annotation, so no call could succeed: "
-            f"write it there, or give it a default. {place}"
+            "write it there, or give it a default."
         )
-    elif name not in contract.open_parameters:
-        yield Problem(
-            f"A parameter that some callers cannot see needs a default in Python too: `{name}` has none. {place}"
+    if name not in contract.open_parameters:
+        return (
+            f"A parameter that some callers cannot see needs a default in Python too: `{name}` has none. "
+            f"Write `{name}=...` in the signature of the function."
         )
-    elif not declared.required or _made_optional(name, contract):
-        yield Problem(
-            f"`{name}` may be left out by the annotation and has no default in Python: "
-            f"give it one, or remove its `?`. {place}"
+    if not declared.required or _made_optional(name, contract):
+        return (
+            f"`{name}` may be left out by the annotation and has no default in Python: give it one, or remove its `?`."
         )
+    return None
 
 
 def _made_optional(name: str, contract: ToolContract) -> bool:
     return contract.settings.nullable_inputs == "opt-in" and name in contract.nilable_parameters
 
 
-def _contradiction(name: str, hint: Any, declared: frozenset[str], place: str) -> Iterator[Problem]:
+def _contradiction(name: str, hint: Any, declared: frozenset[str]) -> str | None:
     # Null is left out: `reason: str = None` is common, and such a call is refused in our own words.
     refused = declared - _accepted(hint) - {"null"}
-    if refused and declared != _ANYTHING:
-        written = hint.__name__ if isinstance(hint, type) else str(hint).replace("typing.", "")
-        kinds = sorted(_without_integer(declared - {"null"}))
-        better = " | ".join(_NAMES.get(kind, "dict[str, Any]") for kind in kinds)
-        yield Problem(
-            f"`{name}` takes {_listed(declared)} by the annotation, and its hint `{written}` refuses "
-            f"{_listed(refused)}: write `{name}: {better}`. {place}"
-        )
+    if not refused or declared == _ANYTHING:
+        return None
+    written = hint.__name__ if isinstance(hint, type) else str(hint).replace("typing.", "")
+    kinds = sorted(_without_integer(declared - {"null"}))
+    better = " | ".join(_NAMES.get(kind, "dict[str, Any]") for kind in kinds)
+    return (
+        f"`{name}` takes {_listed(declared)} by the annotation, and its hint `{written}` refuses "
+        f"{_listed(refused)}: write `{name}: {better}`."
+    )
 
 
 def _types(shape: Shape, tree: Tree, seen: frozenset[str] = frozenset()) -> frozenset[str]:

@@ -14,7 +14,7 @@ from typing_extensions import Unpack
 
 from fastmcp_authz.callers.context import ContextBuilder
 from fastmcp_authz.callers.scope import Authority
-from fastmcp_authz.serving.decorator import DeclarationOptions, Function, authorized_tool
+from fastmcp_authz.serving.decorator import DeclarationOptions, Function, authorized_tool, refuse_unknown_options
 from fastmcp_authz.serving.installing import (
     Server,
     cover_mounted,
@@ -104,6 +104,7 @@ class Authz:
         Raises:
             ContractError: The declaration is wrong.
         """
+        refuse_unknown_options(options, ToolOptions, "authz.tool")
         if callable(fn):
             return self._registered(fn, None, options)
         return lambda function: self._registered(function, fn, options)

@@ -13,6 +13,7 @@ from typing import Any
 from fastmcp.tools import FunctionTool, Tool
 from fastmcp.utilities.json_schema import dereference_refs
 
+from fastmcp_authz.callers.asking import is_own
 from fastmcp_authz.callers.deciding import Caller
 from fastmcp_authz.contracts.view import CallerView
 from fastmcp_authz.serving.caches import Same
@@ -93,9 +94,12 @@ async def _described(declaration: Declaration, caller: Caller) -> str | None:
             async with timeout(caller.settings.predicate_timeout):
                 text = await text
         if isinstance(text, str):
+            text.encode()  # a lone surrogate would take the whole listing down
             return text
         logger.error("%s: description answered a %s, no text.", declaration, type(text).__name__)
-    except Exception:
+    except BaseException as failure:
+        if not is_own(failure):
+            raise
         logger.error("%s: description failed; the docstring's prose is shown.", declaration, exc_info=True)
     return None
 

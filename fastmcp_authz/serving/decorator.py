@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypedDict, TypeVar, Unpack, cast, overload
 
@@ -87,6 +88,7 @@ def authorized_tool(
 
 def _declared(fn: Callable[..., Any], options: DeclarationOptions) -> Callable[..., Any]:
     _must_be_nearest_the_function(fn)
+    refuse_unknown_options(options, DeclarationOptions, "authorized_tool")
     signature = read_signature(fn)
     gates, problems = _gates(options)
     content = options.get("content", "pruned")
@@ -99,7 +101,7 @@ def _declared(fn: Callable[..., Any], options: DeclarationOptions) -> Callable[.
     declaration = Declaration(
         contract=contract,
         original=fn,
-        guard=guarded(fn, keep=keep, doc=contract.description or None, hints=signature.hints),
+        guard=guarded(fn, keep=keep, doc=(not gates and contract.description) or None, hints=signature.hints),
         gates=gates,
         description=options.get("description"),
         content=content,
@@ -110,6 +112,23 @@ def _declared(fn: Callable[..., Any], options: DeclarationOptions) -> Callable[.
     )
     declaration.attach()
     return declaration.guard
+
+
+def refuse_unknown_options(options: Mapping[str, object], known: Any, of: str) -> None:
+    """Checks keyword arguments, which Python itself does not: a misspelt `authorization=` would open the tool.
+
+    Raises:
+        ContractError: An option is none of `known`, a `TypedDict`.
+    """
+    names = sorted(known.__optional_keys__)
+    problems = []
+    for option in options:
+        if option not in names:
+            near = difflib.get_close_matches(option, names, n=1)
+            meant = f"did you mean `{near[0]}=`?" if near else f"it takes {', '.join(names)}."
+            problems.append(Problem(f"`{option}=` is no option of {of}: {meant}"))
+    if problems:
+        raise ContractError(f"{of} does not take what it was given.", problems)
 
 
 def _must_be_nearest_the_function(fn: Any) -> None:

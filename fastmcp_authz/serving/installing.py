@@ -87,23 +87,29 @@ def mounted_on(server: Server) -> Iterator[Server]:
             yield provider.server
 
 
-def refuse_unsafe(server: Server) -> None:
+def refuse_unsafe(server: Server, *, outer: Iterable[Server] = ()) -> None:
     """Checks what could hand one caller's answers to another.
+
+    Args:
+        server: What is protected, with all that is mounted on it.
+        outer: The servers that a request came through on its way to it.
 
     Raises:
         ConfigurationError: Something would.
     """
-    for each in _tree(server):
+    above = list(outer)
+    for each in [*_tree(server), *above]:
         if any(caches_responses(middleware) for middleware in each.middleware):
             raise ConfigurationError(
                 f"{each.name!r} has ResponseCachingMiddleware, which would serve one caller's tools and results to "
                 "another: remove it."
             )
-    if caches_are_public(server):
-        raise ConfigurationError(
-            f'{server.name!r} has cache_scope="public", which lets caches hand one caller\'s tools to another: '
-            'write cache_scope="private".'
-        )
+    for each in [server, *above]:
+        if caches_are_public(each):
+            raise ConfigurationError(
+                f'{each.name!r} has cache_scope="public", which lets caches hand one caller\'s tools to another: '
+                'write cache_scope="private".'
+            )
 
 
 async def refuse_undecidable(server: Server, authority: Authority) -> None:

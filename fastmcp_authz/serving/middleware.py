@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from contextvars import ContextVar
 from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import mcp_types
+from fastmcp import Context
 from fastmcp.exceptions import DisabledError, FastMCPError, NotFoundError
 from fastmcp.server.dependencies import get_server
 from fastmcp.server.middleware import CallNext, MiddlewareContext
@@ -20,6 +22,7 @@ from pydantic import ValidationError
 from fastmcp_authz.callers.context import ContextBuilder
 from fastmcp_authz.callers.scope import Authority, CallerUnavailableError, find, opened
 from fastmcp_authz.errors import ConfigurationError
+from fastmcp_authz.serving._fastmcp import outer_servers
 from fastmcp_authz.serving.installing import (
     Protecting,
     Server,
@@ -33,11 +36,15 @@ from fastmcp_authz.serving.installing import (
 from fastmcp_authz.serving.publishing import OwnReferences, with_own_references
 from fastmcp_authz.serving.requests import current_request, request_key
 from fastmcp_authz.serving.results import cannot_answer, refusal
+from fastmcp_authz.serving.transform import is_bare
 from fastmcp_authz.settings import Settings
 
 logger = logging.getLogger("fastmcp_authz")
 
 # What is meant for clients, or what the SDK answers in words of its own.
+_refusing: ContextVar[bool] = ContextVar("fastmcp_authz_refusing", default=False)
+"""Whether this very request was found unsafe; another one may come by a safer way at the same time."""
+
 _MEANT = (FastMCPError, NotFoundError, DisabledError, MCPError, ValidationError)
 
 # On a server that is not safe: what tells nothing of it, and what is refused in band.
@@ -74,19 +81,29 @@ class AuthzMiddleware(Protecting):
         Raises:
             ConfigurationError: An option is unknown or has a value that it cannot have.
         """
+        if context is not None and not callable(context):
+            raise ConfigurationError(
+                f"context= is called with each request, and this {type(context).__name__} cannot be called: "
+                "write the function or class that makes the server context of a request, context=build_context."
+            )
         self.authority = Authority(context, settings_from(settings, options), domain)
         self._checked: WeakKeyDictionary[Server, bool] = WeakKeyDictionary()
         self._reported: WeakKeyDictionary[Server, str] = WeakKeyDictionary()
 
     async def on_request(self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Any:
         """Opens the scope of this request, unless it is open: a nested call belongs to the request it is nested in."""
-        if not await self._is_safe(_server(context)) and context.method not in _ANSWERED_ALL_THE_SAME:
+        safe = await self._is_safe(_server(context), context.fastmcp_context)
+        if not safe and context.method not in _ANSWERED_ALL_THE_SAME:
             raise _internal_error()
-        key = request_key()
-        if key is None or find(self.authority, key) is not None:
-            return await call_next(context)
-        async with opened(self.authority, key, partial(current_request, self.authority.domain)):
-            return await call_next(context)
+        token = _refusing.set(not safe)
+        try:
+            key = request_key()
+            if key is None or find(self.authority, key) is not None:
+                return await call_next(context)
+            async with opened(self.authority, key, partial(current_request, self.authority.domain)):
+                return await call_next(context)
+        finally:
+            _refusing.reset(token)
 
     async def on_list_tools(
         self,
@@ -96,7 +113,8 @@ class AuthzMiddleware(Protecting):
         """Lists with the caller known, references kept. A JSON-RPC error has no text of anybody else's."""
         try:
             await self._build_caller()
-            return await with_own_references(lambda: call_next(context))
+            listed = await with_own_references(lambda: call_next(context))
+            return [tool for tool in listed if not is_bare(tool)]
         except CallerUnavailableError:
             raise _internal_error() from None
         except _MEANT:
@@ -114,7 +132,7 @@ class AuthzMiddleware(Protecting):
         """Calls with the caller known. What goes wrong on the way is answered in band."""
         name = context.message.name
         try:
-            if _server(context) in self._reported:
+            if _refusing.get():
                 return cannot_answer()
             await self._build_caller()
             return await call_next(context)
@@ -132,11 +150,11 @@ class AuthzMiddleware(Protecting):
         if scope is not None:
             await scope.caller()
 
-    async def _is_safe(self, server: Server) -> bool:
+    async def _is_safe(self, server: Server, context: Context | None) -> bool:
         """Installs what is missing, and looks for what may have become unsafe since; that is logged when it is new."""
         try:
             self._install_on(server)
-            refuse_unsafe(server)
+            refuse_unsafe(server, outer=outer_servers(context) if context is not None else ())
             cover_mounted(server, self.authority)
             if server not in self._checked:
                 await refuse_undecidable(server, self.authority)

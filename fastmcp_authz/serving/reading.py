@@ -15,7 +15,7 @@ from fastmcp_authz.annotations import read_annotation, shared_folders
 from fastmcp_authz.contracts.contract import ToolContract, declaration_error
 from fastmcp_authz.contracts.sides import SharedTypes
 from fastmcp_authz.errors import ContractError, Problem
-from fastmcp_authz.serving.agreement import disagreements, signature_problems
+from fastmcp_authz.serving.agreement import disagreements, signature_problems, sketch
 from fastmcp_authz.serving.signatures import Signature
 from fastmcp_authz.settings import Settings
 
@@ -47,17 +47,20 @@ def read_contract(
             prose_reader=_read_prose,
             where=_shown(file),
             first_line=first_line,
+            sketch=sketch(signature),
         )
 
     place = f"({fn.__name__}, line {line})"
-    contract, found = examine(1)
-    problems = [*also, *signature_problems(signature, place)]
-    if found or contract is None:
-        # Where the docstring begins takes reading the file, which a right declaration need not pay for.
-        problems = [*examine(_docstring_line(fn))[1], *problems]
-    else:
-        problems += disagreements(signature, contract, place)
+
+    def all_problems(first_line: int) -> tuple[ToolContract | None, list[Problem]]:
+        contract, found = examine(first_line)
+        agreed = disagreements(signature, contract, place) if contract is not None and not found else ()
+        return contract, [*found, *agreed, *also, *signature_problems(signature, place)]
+
+    contract, problems = all_problems(1)
     if contract is None or problems:
+        # Where the docstring begins takes reading the file, which a right declaration need not pay for.
+        _, problems = all_problems(_docstring_line(fn))
         raise declaration_error(fn.__name__, f"{_shown(file)}:{line}", problems)
     return contract
 

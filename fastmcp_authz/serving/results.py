@@ -8,7 +8,7 @@ from typing import Any
 
 import mcp_types
 from fastmcp.tools import ToolResult
-from pydantic_core import PydanticSerializationError, to_json
+from pydantic_core import PydanticSerializationError, to_json, to_jsonable_python
 
 from fastmcp_authz.contracts import refusals
 from fastmcp_authz.contracts.view import CallerView
@@ -56,17 +56,37 @@ def sent(value: Any, view: CallerView, tool: str, *, passthrough: bool) -> ToolR
 def _sent(value: Any, view: CallerView, tool: str, passthrough: bool) -> ToolResult:
     data, blocks, is_error = _taken_apart(value)
     if is_error:
-        return ToolResult(content=_only_text(blocks, tool), is_error=True)
+        return _error(data, blocks, view, tool)
     pruned = view.filter_output(data, tool=tool)
-    text = _text(pruned)
-    content: Blocks = [mcp_types.TextContent(type="text", text=text)]
+    content: Blocks = [mcp_types.TextContent(type="text", text=_text(pruned))]
     if passthrough and blocks:
-        content = blocks
+        content = [content[0] if _repeats(block, data) else block for block in blocks]
     else:
         _only_text(blocks, tool)
     # The constructor would serialise the data again and parse it back. What is pruned is JSON data already, and `_text`
     # has just proved it.
     return ToolResult.model_construct(content=content, structured_content=pruned, meta=None, is_error=False)
+
+
+def _error(data: Any, blocks: Blocks, view: CallerView, tool: str) -> ToolResult:
+    """An error of the function's own: its words as they are, as an exception's would be, its data pruned.
+
+    Raises:
+        OutputWithheldError: It has no words, and its data fits nothing that the caller may see.
+    """
+    texts = _only_text(blocks, tool)
+    written = [found for block in texts if (found := _as_data(block)) is not None]
+    if data is None and written:
+        data = written[0]
+    words = [block for block in texts if _as_data(block) is None]
+    try:
+        pruned = None if data is None else view.filter_output(data, tool=tool)
+    except OutputWithheldError:
+        if not words:
+            raise
+        pruned = None
+    content = words if pruned is None or words else [mcp_types.TextContent(type="text", text=_text(pruned))]
+    return ToolResult.model_construct(content=content, structured_content=pruned, meta=None, is_error=True)
 
 
 def _taken_apart(value: Any) -> tuple[Any, Blocks, bool]:
@@ -80,6 +100,29 @@ def _taken_apart(value: Any) -> tuple[Any, Blocks, bool]:
 
 def _are_blocks(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(item, mcp_types.ContentBlock) for item in value)
+
+
+def _as_data(block: mcp_types.ContentBlock) -> Any:
+    """The data that a text is, an object or a list; `None` where it is words."""
+    if not isinstance(block, mcp_types.TextContent) or block.text.lstrip()[:1] not in ("{", "["):
+        return None
+    try:
+        return json.loads(block.text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _repeats(block: mcp_types.ContentBlock, data: Any) -> bool:
+    """Whether a block is the data as text, which FastMCP writes where a result has no content of its own.
+
+    Those words are not the function's, and hold everything.
+    """
+    if not isinstance(block, mcp_types.TextContent):
+        return False
+    try:
+        return bool(json.loads(block.text) == to_jsonable_python(data))
+    except (ValueError, RecursionError):
+        return False
 
 
 def _only_text(blocks: Blocks, tool: str) -> Blocks:

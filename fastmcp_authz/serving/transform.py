@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -148,6 +149,26 @@ def _ours(tool: Tool | None) -> _Ours | Tool | None:
     return None
 
 
+def is_bare(tool: Tool) -> bool:
+    """Whether a tool is one of ours as it was registered: it came into a list by a way that no transform is on.
+
+    Such a one shows what everybody may see who may see the tool at all, and cannot run.
+    """
+    while isinstance(tool, TransformedTool):
+        tool = tool.parent_tool
+    fn = tool.fn if isinstance(tool, FunctionTool) else None
+    while isinstance(fn, functools.partial):
+        fn = fn.func
+    if carried(fn) is None:
+        return False
+    logger.error("%s is hidden from everybody: it is listed past Authz. Register it on a protected server.", tool.name)
+    return True
+
+
+_MADE_AGAIN = frozenset({"parameters", "output_schema", "description", "return_type", "serializer"})
+"""Fields of a transformed tool that follow from what it is made over."""
+
+
 def _rebuilt(shown: Tool, ours: Tool) -> Tool:
     """What a ToolTransform made, made again over our tool: what it made closes over the registered one.
 
@@ -156,7 +177,7 @@ def _rebuilt(shown: Tool, ours: Tool) -> Tool:
     if not isinstance(shown, TransformedTool):
         return ours
     parent, before = _rebuilt(shown.parent_tool, ours), shown.parent_tool
-    return TransformedTool.from_tool(
+    made = TransformedTool.from_tool(
         parent,
         name=shown.name,
         version=shown.version,
@@ -169,3 +190,6 @@ def _rebuilt(shown: Tool, ours: Tool) -> Tool:
         transform_args=shown.transform_args,
         transform_fn=None if shown.fn is shown.forwarding_fn else shown.fn,
     )
+    # What a transform says beside that, `auth` above all, is on its copy alone.
+    said = {name: getattr(shown, name) for name in Tool.model_fields if name not in _MADE_AGAIN}
+    return made.model_copy(update={name: value for name, value in said.items() if value != getattr(before, name)})

@@ -8,15 +8,14 @@ import warnings
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fastmcp_authz.annotations import Import, Library, Signature, read_annotation
 from fastmcp_authz.annotations.tokens import MAX_PROBLEMS
+from tests.annotations.budget import BUDGET
 from tests.annotations.test_round_trip import fields
 from tests.annotations.trees import AT, alias, messages
-
-BUDGET = settings(max_examples=150, deadline=None)
 
 _pieces = st.sampled_from(
     [

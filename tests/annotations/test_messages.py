@@ -176,8 +176,8 @@ def test_all_problems_of_a_docstring_are_found_in_the_order_of_the_text() -> Non
 
 def test_the_mark_stands_below_the_text_at_fault() -> None:
     _, problems = read_annotation("Prose.\n\n    @rbs type a = { b: c d: e }", name="x")
-    assert str(ContractError("tool declares a contract with 1 problem.", problems)) == (
-        "tool declares a contract with 1 problem.\n"
+    assert str(ContractError("x declares a contract with 1 problem.", problems)) == (
+        "x declares a contract with 1 problem.\n"
         "\n"
         "   3 │ @rbs type a = { b: c d: e }\n"
         "     │                      ‾‾\n"

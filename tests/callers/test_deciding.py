@@ -76,7 +76,7 @@ async def test_a_predicate_that_raises_is_a_no_and_logged_with_its_exception(cap
     assert len(caplog.records) == 2
 
 
-async def test_what_is_no_exception_is_never_swallowed() -> None:
+async def test_the_end_of_the_program_is_never_swallowed() -> None:
     def feature(_: Any) -> bool:
         raise KeyboardInterrupt
 
@@ -91,9 +91,6 @@ async def test_what_is_no_exception_is_never_swallowed() -> None:
 
     context = SimpleNamespace(feature=cancelled, requires=interrupted)
     with pytest.raises(KeyboardInterrupt):
-        await caller(context).decide([FEATURE, REQUIRES])
-    context = SimpleNamespace(feature=cancelled, requires=cancelled)
-    with pytest.raises(asyncio.CancelledError):
         await caller(context).decide([FEATURE, REQUIRES])
 
 
@@ -310,3 +307,40 @@ async def test_no_question_costs_nothing(caplog: pytest.LogCaptureFixture) -> No
     assert await caller(object()).decide([]) == frozenset()
     assert await caller(object()).defaults([]) == {}
     assert not caplog.records
+
+
+async def test_permissions_that_nobody_answers_are_a_no_and_said_once(caplog: pytest.LogCaptureFixture) -> None:
+    class Misspelt:
+        def require(self, flag: str) -> bool:
+            return True
+
+    for _ in range(2):
+        assert await caller(Misspelt()).decide([REQUIRES, COMMS]) == frozenset()
+    (record,) = [r for r in caplog.records if "Define requires(self, flag)" in r.getMessage()]
+    assert "Misspelt has neither the method requires nor a current_user with the method can" in record.getMessage()
+
+
+@pytest.mark.parametrize("failure", [asyncio.CancelledError, GeneratorExit])
+async def test_failures_that_are_no_exceptions_are_a_no_too(failure: type[BaseException]) -> None:
+    class Failing:
+        def requires(self, flag: str) -> bool:
+            raise failure
+
+        async def feature(self, flag: str) -> bool:
+            raise failure
+
+    assert await caller(Failing()).decide([REQUIRES, FEATURE]) == frozenset()
+    assert caller(Failing()).decide_now([REQUIRES]) == frozenset()
+
+
+async def test_a_request_that_is_cancelled_is_not_answered() -> None:
+    class Slow:
+        async def feature(self, flag: str) -> bool:
+            await asyncio.sleep(60)
+            return True
+
+    asking = asyncio.create_task(caller(Slow()).decide([FEATURE]))
+    await asyncio.sleep(0)
+    asking.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asking

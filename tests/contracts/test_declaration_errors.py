@@ -134,6 +134,16 @@ def test_a_slip_of_a_known_tag_is_no_predicate(slip: str, near: str) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("word", "tag"), [("minimum", "min"), ("maxLength", "max"), ("description", "desc"), ("gt", "exclusive_min")]
+)
+def test_words_of_other_languages_are_no_predicates(word: str, tag: str) -> None:
+    declared = f'known_predicates={{"{word}"}}.'
+    assert of_field(f"Integer @{word}(1)") == (
+        f"`@{word}` is no tag: write `@{tag}(...)`. If it is a predicate of yours, declare it: {declared}"
+    )
+
+
 def test_names_near_min_and_max_are_slips_only_with_a_number() -> None:
     assert "`@mix` is one slip away from `@min`" in of_field("Integer @mix(5)")
     ToolContract.parse("#: (?v: Integer @mix(:a), ?w: Integer @tier(:gold)) -> output\n@rbs type output = {}")
@@ -199,6 +209,7 @@ def test_a_problem_in_a_shared_file_names_that_file() -> None:
         )
     (problem,) = caught.value.problems
     assert (problem.where, problem.line, problem.excerpt) == ("a.rbs", 2, "type t = { x: Strng }")
+    assert "\n\na.rbs:\n   2 │ type t = { x: Strng }\n" in str(caught.value)
 
 
 def test_what_follows_from_a_syntax_error_is_not_reported_again() -> None:

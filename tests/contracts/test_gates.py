@@ -166,6 +166,9 @@ def test_equal_members_merge_after_gating() -> None:
         "Array[untyped] | Array[{ a: String, ?s: String @requires(:x) }]",
         "{ a: untyped } | { a: { ?s: String @requires(:x) } }",
         "{ k: String, a: Hash[String, String] } | { k: String, a: { ?s: String @requires(:x) } }",
+        "[untyped] | Array[{ a: String, ?s: String @requires(:x) }]",
+        "{ ?x: untyped } | Hash[String, { ?s: String @requires(:x) }]",
+        f"{'Array[' * 12}untyped{']' * 12} | {'Array[' * 12}{{ ?s: String @requires(:x) }}{']' * 12}",
     ],
 )
 def test_a_gate_beside_an_open_member_is_an_error(type_: str) -> None:
@@ -220,3 +223,44 @@ def test_predicates_are_told_apart_by_the_type_of_their_value() -> None:
         (type(None), None),
         (str, "gold"),
     ]
+
+
+def test_an_example_of_a_hidden_key_is_not_shown() -> None:
+    tool = contract(
+        """
+        #: () -> output
+        @rbs type output = Hash[("a" | ("hidden_b" @requires(:x))) @example(hidden_b), Integer]
+        """
+    )
+    assert "hidden_b" in json.dumps(tool.view(Context("x")).output_schema)
+    assert "hidden_b" not in json.dumps(tool.view(Context()).output_schema)
+
+
+def test_fewer_answers_show_no_default_of_the_alias_in_place_of_a_hidden_one() -> None:
+    tool = contract(
+        """
+        @rbs type color = "red" | "blue" @requires(:admin) @default(red) @example(red)
+        #: (?c: color @default(blue) @example(blue), ?d: color) -> output
+        @rbs type output = {}
+        """
+    )
+    assert tool.view(Context("admin")).filter_input({}) == {"c": "blue", "d": "red"}
+    assert tool.view(Context()).filter_input({}) == {"d": "red"}
+    shown = tool.view(Context()).input_schema
+    assert shown["properties"]["c"].get("default") is None
+    assert "examples" not in shown["properties"]["c"]
+
+
+def test_a_callers_own_default_fits_what_is_enforced_though_less_is_shown() -> None:
+    tool = contract("#: (?n: Integer @max(5) @default_for(:n)) -> output\n@rbs type output = {}", strict_schema=True)
+    assert tool.view(Context(defaults={"n": 100})).filter_input({}) == {}
+    assert "default" not in tool.view(Context(defaults={"n": 100})).input_schema["properties"]["n"]
+    assert tool.view(Context(defaults={"n": 3})).input_schema["properties"]["n"] == {"type": "integer", "default": 3}
+
+
+def test_a_callers_own_default_that_is_too_deep_is_left_out() -> None:
+    deep: Any = "x"
+    for _ in range(200):
+        deep = [deep]
+    tool = contract("#: (?v: untyped @default_for(:v)) -> output\n@rbs type output = {}")
+    assert tool.view(Context(defaults={"v": deep})).filter_input({}) == {}

@@ -128,3 +128,8 @@ def test_nested_unknown_keys_can_be_refused_by_path() -> None:
 def test_no_value_of_the_caller_but_its_own_keys_stands_in_a_refusal() -> None:
     text = refusal(viewer(SMS), FINE | {"at": "SECRET-1", "to": {"street": 7, "zip": "SECRET-2"}})
     assert "SECRET" not in text
+
+
+def test_a_property_that_is_called_like_a_reference_is_a_property() -> None:
+    view = viewer('#: (?"$ref": { ?a: Integer, ?b: Integer @depends_on(:a) }) -> output\n@rbs type output = {}')
+    assert "- $ref.b: is required when $ref.a is given.\n" in refusal(view, {"$ref": {"a": 1}})

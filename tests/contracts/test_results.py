@@ -131,6 +131,29 @@ def test_reporting_sends_what_only_breaks_a_visible_type(caplog: pytest.LogCaptu
 
 
 @pytest.mark.parametrize(
+    ("type_", "value"),
+    [
+        ("plain | (Integer @requires(:admin))", 4242),
+        ("Array[untyped] | ({ secret: String } @requires(:admin))", {"secret": "S"}),
+        ("{ a: Integer } | ({ a: String, b: Integer } @requires(:admin))", {"a": "SECRET", "b": 2}),
+        ("{ a: Integer } | ({ a: String, b: Integer } @requires(:admin)) | String", {"a": "SECRET", "b": 2}),
+        ("Array[Integer] | (Array[String] @requires(:admin))", ["SECRET"]),
+        ("[Integer, Integer] | ([String, String] @requires(:admin))", ["SECRET", "S"]),
+        ("named | Array[named]", {"x": "SECRET"}),
+    ],
+)
+def test_reporting_shows_nothing_where_members_are_hidden(type_: str, value: Any) -> None:
+    declared = f"""
+    @rbs type plain = String
+    @rbs type named = {{ x: Integer }} | ({{ x: String, y: Integer }} @requires(:admin))
+    #: () -> output
+    @rbs type output = {{ v: {type_} }}
+    """
+    with pytest.raises(OutputWithheldError):
+        view(declared, mistyped_output="report").filter_output({"v": value})
+
+
+@pytest.mark.parametrize(
     "value",
     [
         {"n": 1, "kind": "hush"},
@@ -143,3 +166,18 @@ def test_reporting_sends_what_only_breaks_a_visible_type(caplog: pytest.LogCaptu
 def test_reporting_still_shows_nothing_hidden(value: dict[str, Any]) -> None:
     with pytest.raises(OutputWithheldError):
         view(REPORTED, mistyped_output="report").filter_output(value)
+
+
+@dataclasses.dataclass(frozen=True)
+class Secretive:
+    id: int
+    ssn: str
+
+
+def test_the_order_of_a_set_does_not_follow_what_is_hidden_in_it() -> None:
+    seen = view(
+        "#: () -> output\n@rbs type output = { rows: Array[{ id: Integer, ?ssn: String @requires(:view_pii) }] }"
+    )
+    for salt in range(20):
+        rows = {Secretive(i, f"{salt * 7919 + i * 104729}") for i in range(8)}
+        assert sent(seen, {"rows": rows}) == {"rows": [{"id": i} for i in range(8)]}

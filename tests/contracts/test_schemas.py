@@ -94,21 +94,78 @@ def test_generic_aliases_are_definitions_of_their_own() -> None:
         """
         @rbs type page[T] = { items: Array[T], next: String? }
         @rbs type row = { id: String }
-        #: (a: page[String], b: page[String], c: page[row]) -> output
+        #: (a: page[String], b: page[String], c: page[row], d: page[row]) -> output
         @rbs type output = page[row] | { no: page[row] }
         """
     )
-    assert given["properties"]["a"] == {"$ref": "#/$defs/page%5BString%5D"}
-    assert list(given["$defs"]) == ["page[String]"]
-    assert given["properties"]["c"]["properties"]["items"]["items"]["properties"] == {"id": {"type": "string"}}
-    assert list(result["$defs"]) == ["page[row]"]
-    assert Draft202012Validator(given).is_valid(
-        {
-            "a": {"items": ["x"], "next": None},
-            "b": {"items": [], "next": "n"},
-            "c": {"items": [{"id": "1"}], "next": None},
-        }
+    assert given["properties"] == {
+        "a": {"$ref": "#/$defs/page"},
+        "b": {"$ref": "#/$defs/page"},
+        "c": {"$ref": "#/$defs/page_2"},
+        "d": {"$ref": "#/$defs/page_2"},
+    }
+    assert given["$defs"]["page"]["properties"]["items"]["items"] == {"type": "string"}
+    assert given["$defs"]["page_2"]["properties"]["items"]["items"]["properties"] == {"id": {"type": "string"}}
+    assert list(result["$defs"]) == ["page"]
+    page: dict[str, Any] = {"items": [], "next": None}
+    assert Draft202012Validator(given).is_valid({"a": page, "b": page, "c": page, "d": page | {"items": [{"id": "1"}]}})
+
+
+def test_a_name_that_json_pointers_must_escape_is_still_found() -> None:
+    given, _ = schemas("#: (v: größe, w: größe) -> output\n@rbs type größe = { n: Integer }\n@rbs type output = {}")
+    assert given["properties"]["v"] == {"$ref": "#/$defs/gr%C3%B6%C3%9Fe"}
+    assert list(given["$defs"]) == ["größe"]
+
+
+HIDDEN_ARGUMENT = """
+@rbs type box[T] = {{ id: Integer, ?audit: T @requires(:admin) }}
+@rbs type secret_audit = {{ a: Integer }}
+#: () -> output
+@rbs type output = {{ a: box[{first}], b: box[{second}], c: box[{second}] }}
+"""
+
+
+@pytest.mark.parametrize(
+    "first", ["Integer", "secret_audit", '"top" | "secret"', "{ ssn: String, ?x: String @requires(:y) }"]
+)
+@pytest.mark.parametrize("second", ["Integer", "secret_audit"])
+def test_type_arguments_that_a_caller_does_not_see_make_no_difference(first: str, second: str) -> None:
+    _, plain = schemas(HIDDEN_ARGUMENT.format(first="Integer", second="Integer"))
+    _, result = schemas(HIDDEN_ARGUMENT.format(first=first, second=second))
+    assert json.dumps(result) == json.dumps(plain)
+    assert list(plain["$defs"]) == ["box"]
+
+
+def test_members_that_look_alike_are_one_member() -> None:
+    _, alike = schemas(
+        """
+        @rbs type open = { id: String, at: place }
+        @rbs type staff = { id: String, at: spot, ?pay: Integer @requires(:hr) }
+        @rbs type place = { x: Integer }
+        @rbs type spot = { x: Integer, ?secret: Integer @requires(:hr) }
+        #: () -> output
+        @rbs type output = open | staff
+        """
     )
+    assert alike == {
+        "type": "object",
+        "properties": {
+            "id": {"type": "string"},
+            "at": {"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]},
+        },
+        "required": ["id", "at"],
+    }
+
+
+def test_names_that_contain_themselves_are_compared_to_the_end() -> None:
+    given, _ = schemas(
+        """
+        @rbs type list[T] = { head: T, ?tail: list[T] }
+        #: (a: list[Integer], b: list[Integer @requires(:x) | String], c: list[String]) -> output
+        @rbs type output = {}
+        """
+    )
+    assert [given["properties"][name]["$ref"] for name in "abc"] == ["#/$defs/list", "#/$defs/list_2", "#/$defs/list_2"]
 
 
 def test_a_name_with_a_narrowing_tag_is_a_definition_of_its_own() -> None:

@@ -405,3 +405,46 @@ async def test_a_hidden_parameter_never_reaches_the_function_and_gets_its_python
     assert (await call(mcp, "fn", {"a": 1})).structured_content == {"got": "python default"}
     assert (await call(mcp, "fn", {"a": 1}, "admin")).structured_content == {"got": "declared"}
     assert (await call(mcp, "fn", {"a": 1, "hidden": "x"}, "admin")).structured_content == {"got": "x"}
+
+
+SECRETIVE = """
+@rbs type output = { id: Integer, ?ssn: String @requires(:admin) }
+"""
+
+
+@pytest.mark.parametrize("mode", ERAS)
+@pytest.mark.parametrize("content", ["pruned", "passthrough"])
+@pytest.mark.parametrize("is_error", [False, True])
+async def test_text_that_only_repeats_the_data_is_pruned_with_it(mode: str, content: Any, is_error: bool) -> None:
+    server, _ = protected()
+
+    def made_by_fastmcp() -> ToolResult:
+        return ToolResult(structured_content={"id": 1, "ssn": "SECRET", "path": "SECRET"}, is_error=is_error)
+
+    def made_by_hand() -> Any:
+        text = mcp_types.TextContent(type="text", text='{"ssn": "SECRET", "id": 1}')
+        return mcp_types.CallToolResult(
+            content=[text], structured_content={"id": 1, "ssn": "SECRET"}, is_error=is_error
+        )
+
+    for function in (made_by_fastmcp, made_by_hand):
+        function.__doc__ = SECRETIVE
+        server.tool(authorized_tool(content=content)(function))
+        result = await call(server, function.__name__, mode=mode)
+        assert result.is_error == is_error
+        assert result.structured_content == {"id": 1}
+        assert text_of(result) == '{"id":1}'
+
+
+@pytest.mark.parametrize("mode", ERAS)
+async def test_an_error_that_is_data_as_text_is_pruned_like_data(mode: str) -> None:
+    server, authz = protected()
+
+    @authz.tool
+    def fits() -> ToolResult:
+        """@rbs type output = { id: Integer, ?ssn: String @requires(:admin) }"""
+        return ToolResult(content={"id": 1, "ssn": "SECRET"}, is_error=True)
+
+    result = await call(server, "fits", mode=mode)
+    assert result.is_error
+    assert (text_of(result), result.structured_content) == ('{"id":1}', {"id": 1})

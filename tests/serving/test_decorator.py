@@ -43,7 +43,7 @@ def test_a_type_checker_sees_the_functions_own_type() -> None:
 def test_what_it_publishes_is_what_everyone_may_see() -> None:
     assert str(inspect.signature(greet)) == "(name: str)"
     assert greet.__annotations__ == {"name": str}
-    assert greet.__doc__ == "Greet somebody."
+    assert greet.__doc__ is None, "not everyone may see that the tool exists"
 
 
 def test_each_kind_of_function_keeps_its_kind() -> None:
@@ -348,3 +348,46 @@ async def test_authz_tool_takes_the_options_of_both() -> None:
     assert renamed.description == "Said here."
     assert_type(fn("x"), dict[str, Any])
     assert bare() == {"ok": True}
+
+
+def test_a_misspelt_option_does_not_open_the_tool() -> None:
+    with pytest.raises(
+        ContractError, match=r"`authorisation=` is no option of authorized_tool: did you mean `authorization=`\?"
+    ):
+        authorized_tool(authorisation="comms")(greet.__wrapped__)  # type: ignore[call-overload, attr-defined]
+    authz = Authz(FastMCP("options"), context=lambda _: None)
+    with pytest.raises(ContractError, match=r"`gate=` is no option of authz.tool: did you mean `gates=`\?"):
+        authz.tool(gate=[("feature", "sms")])  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize("option", ["xyz", "output_schema"])
+def test_an_option_that_is_near_none_is_refused_with_all_there_are(option: str) -> None:
+    with pytest.raises(ContractError, match=r"it takes (.|\n)*authorization,(.|\n)*gates"):
+        Authz(FastMCP("options"), context=lambda _: None).tool(**{option: 1})  # type: ignore[call-overload]
+
+
+def test_a_function_without_an_annotation_is_told_its_own() -> None:
+    def find(customer: str, tags: list[str], limit: int = 10, note: str | None = None, more: Any = None) -> None:
+        """@rbs type output = { ok: bool }"""
+
+    assert (
+        "Write `#: (customer: String, tags: Array, ?limit: Integer, ?note: String?, ?more: untyped) -> output`."
+        in " ".join(problems_of(find).split())
+    )
+
+
+def test_what_the_function_cannot_take_is_shown_where_it_is_written() -> None:
+    def find(customer: str, secret: bool) -> None:
+        """Find.
+
+        @rbs type output = { ok: bool }
+        #: (customer: String, limmit: Integer,
+        #:  ?secret: bool @requires(:admin)) -> output
+        """
+
+    report = problems_of(find)
+    line = find.__code__.co_firstlineno
+    assert f"{line + 4} │ #: (customer: String, limmit: Integer, │" in report
+    assert "`limmit` is in the annotation and no parameter of the function." in report
+    assert f"{line + 5} │ #: ?secret: bool @requires(:admin)) -> output │" in report
+    assert "Write `secret=...` in the signature of the function." in report

@@ -9,7 +9,7 @@ from fastmcp.server.middleware import Middleware
 from fastmcp.server.middleware.caching import ResponseCachingMiddleware
 from fastmcp.server.providers import FastMCPProvider
 
-from fastmcp_authz.serving._fastmcp import caches_are_public, caches_responses, wrapped_provider
+from fastmcp_authz.serving._fastmcp import caches_are_public, caches_responses, outer_servers, wrapped_provider
 from fastmcp_authz.serving.requests import request_key
 from tests.serving.people import ERAS
 
@@ -64,3 +64,21 @@ async def test_each_request_still_has_a_session_object_of_its_own_that_nested_ca
     assert keys[0::2] == keys[1::2]
     assert len({id(key) for key in keys}) == 4
     assert request_key() is None
+
+
+async def test_the_servers_that_a_request_came_through_are_still_found() -> None:
+    inner: FastMCP[Any] = FastMCP("inner")
+    middle: FastMCP[Any] = FastMCP("middle")
+    outer: FastMCP[Any] = FastMCP("outer")
+    found: list[str] = []
+
+    @inner.tool
+    def look(ctx: Context) -> None:
+        found.extend(server.name for server in outer_servers(ctx))
+
+    middle.mount(inner)
+    outer.mount(middle, "ns")
+    async with Client(outer) as client:
+        await client.call_tool("ns_look", {})
+    assert next(name for name in found if name != "inner") == "middle"
+    assert "outer" in found, "FastMCP has moved `Context._tokens`: a cache above a mounted server goes unnoticed"

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import weakref
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 from fastmcp import Client, FastMCP
-from fastmcp.server.transforms import ToolTransform
+from fastmcp.server.middleware.tool_injection import ToolInjectionMiddleware
+from fastmcp.server.transforms import ToolTransform, Transform
 from fastmcp.server.transforms.search import RegexSearchTransform
 from fastmcp.tools import Tool
 from fastmcp.tools.tool_transform import ArgTransformConfig, ToolTransformConfig
+from fastmcp.utilities.tests import asgi_client
 
 from fastmcp_authz.serving.authz import Authz
 from fastmcp_authz.serving.caches import LeastRecent, Same
@@ -216,3 +220,57 @@ async def test_a_name_whose_every_version_is_hidden_is_unknown(mode: str) -> Non
     assert text_of(await call(mcp, "versioned", {}, mode=mode)) == "Unknown tool: 'versioned'"
     mcp.tool(ungated, name="versioned", version="0.1")
     assert (await call(mcp, "versioned", {}, mode=mode)).structured_content == {"version": 1}
+
+
+class Forbidding(Transform):
+    """Another transform that lets nobody use a tool."""
+
+    async def list_tools(self, tools: Sequence[Tool]) -> Sequence[Tool]:
+        return [tool.model_copy(update={"auth": lambda _: False}) for tool in tools]
+
+    async def get_tool(self, name: str, call_next: Any, *, version: Any = None) -> Tool | None:
+        tool = await call_next(name, version=version)
+        return None if tool is None else tool.model_copy(update={"auth": lambda _: False})
+
+
+@pytest.mark.parametrize("renamed", [False, True])
+async def test_what_another_transform_forbids_stays_forbidden(renamed: bool) -> None:
+    mcp: FastMCP[Any] = FastMCP("two")
+
+    @mcp.tool
+    @authorized_tool
+    def first() -> dict[str, Any]:
+        """@rbs type output = { ok: bool }"""
+        return {"ok": True}
+
+    if renamed:
+        mcp.add_transform(ToolTransform({"first": ToolTransformConfig(name="second")}))
+    mcp.add_transform(Forbidding())
+    Authz(mcp, context=People())
+    async with asgi_client(mcp) as client:
+        assert await client.list_tools() == []
+        result = await client.call_tool_mcp("second" if renamed else "first", {})
+    assert result.is_error
+    assert text_of(result) == f"Unknown tool: '{'second' if renamed else 'first'}'"
+
+
+@pytest.mark.parametrize("mode", ERAS)
+async def test_a_tool_that_is_listed_past_the_transform_is_not_listed(mode: str) -> None:
+    @authorized_tool(authorization="admin")
+    def secret_tool(x: int = 0) -> dict[str, Any]:
+        """Secret description.
+
+        @rbs type output = { ok: bool }
+        #: (?x: Integer) -> output
+        """
+        return {"ok": True}
+
+    injected = Tool.from_function(secret_tool)
+    partial = Tool.from_function(functools.partial(secret_tool, 1), name="partial")
+    mcp: FastMCP[Any] = FastMCP("past", middleware=[ToolInjectionMiddleware(tools=[injected, partial])])
+    Authz(mcp, context=People())
+    for flags in ((), ("admin",)):
+        assert await tools_of(mcp, *flags, mode=mode) == {}
+        result = await call(mcp, "secret_tool", {}, *flags, mode=mode)
+        assert result.is_error
+        assert result.structured_content is None

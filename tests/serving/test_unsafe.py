@@ -140,3 +140,26 @@ def test_options_win_over_settings_and_settings_over_the_environment(monkeypatch
     assert (preset.missing_predicate, preset.predicate_timeout) == ("deny", 7)
     own = Authz(server(), settings=preset.model_copy(update={"predicate_timeout": 3.0}), missing_predicate="error")
     assert (own.settings.missing_predicate, own.settings.predicate_timeout) == ("error", 3)
+
+
+def test_a_context_that_cannot_be_called_is_refused() -> None:
+    with pytest.raises(
+        ConfigurationError, match="context= is called with each request, and this object cannot be called"
+    ):
+        Authz(FastMCP("wrong"), context=object())  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("mode", ERAS)
+@pytest.mark.parametrize("namespace", [None, "ns"])
+async def test_response_caching_on_the_way_to_a_mounted_server_is_refused(namespace: str | None, mode: str) -> None:
+    child = server()
+    Authz(child, context=People())
+    parent: FastMCP[Any] = FastMCP("bare", middleware=[ResponseCachingMiddleware()])
+    parent.mount(child, namespace)
+    name = "plain" if namespace is None else "ns_plain"
+    async with Client(parent, mode=mode) as client:
+        assert await client.list_tools() == []
+        result = await client.call_tool_mcp(name, {})
+        assert result.is_error
+        assert result.structured_content is None
+    assert (await call(child, "plain", mode=mode)).structured_content == {"ok": True}
