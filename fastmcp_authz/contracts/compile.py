@@ -11,8 +11,8 @@ from ..callers.predicates import Decisions
 from ..settings import Settings
 from .dialects import strict
 from .explaining import alternatives
+from .lenient import Reader
 from .projection import pruner
-from .reading import Reader
 from .reveal import reveal
 from .satisfaction import satisfier, settled
 from .schema import Document, compile_validator, document
@@ -88,6 +88,7 @@ def _output_side(contract: ToolContract, decisions: Decisions, settings: Setting
         personal=_personal(shown, enforced, tree),
         check=cache(
             lambda: OutputCheck(
+                schema=enforced.schema,
                 validator=compile_validator(enforced.schema),
                 prune=pruner(tree),
                 ways=alternatives(tree),

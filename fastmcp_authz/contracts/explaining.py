@@ -14,7 +14,7 @@ from typing import Any, Final
 from jsonschema_rs import Draft202012Validator, ValidationErrorKind
 
 from . import refusals
-from .reading import members_of
+from .lenient import members_of
 from .schema import Schema, compile_validator
 from .shapes import ListOf, MapOf, Record, Ref, Shape, Tree, TupleOf, Union, parts, reachable
 
@@ -78,13 +78,12 @@ def explained(
         yield from (refusals.unfit(name) for name in sorted(deep) if not loose.is_valid({name: arguments[name]}))
 
 
-def outlined(validator: Draft202012Validator, value: Any, ways: int) -> tuple[str, ...]:
-    """The same of a result, for an operator: paths and keywords, never a value."""
+def departures(validator: Draft202012Validator, schema: Schema, value: Any, ways: int) -> tuple[str, ...]:
+    """The same of a result, for its author: paths and kinds, never a value."""
     if not is_shallow(value, ways):
         return ("the result: fits none of the declared forms",)
-    return tuple(
-        line for error in islice(validator.iter_errors(value), _MOST_ERRORS) for line in refusals.outline(error)
-    )
+    errors = islice(validator.iter_errors(value), _MOST_ERRORS)
+    return tuple(line for error in errors for line in refusals.departures(error, schema))
 
 
 def is_shallow(value: Any, ways: int) -> bool:

@@ -15,6 +15,9 @@ _LONGEST_LINE: Final = 400
 _LONGEST_NAME: Final = 64
 _MOST_NAMES: Final = 20
 
+_ROOT: Final = "arguments"
+"""What the whole is called, where something is wrong with it."""
+
 _EXPECTED: Final = {
     "string": "text",
     "integer": "a whole number",
@@ -87,13 +90,13 @@ def unfit(name: str) -> str:
     return f"{_path([name])}: fits none of the accepted forms."
 
 
-def outline(error: ValidationError) -> list[str]:
-    """The same for an operator's log: paths and keywords, never a value."""
-    match error.kind:
-        case ValidationErrorKind.Required(property=name):
-            return [f"{_path([*error.instance_path, name])}: required"]
-        case kind:
-            return [f"{_path(error.instance_path) if error.instance_path else 'the result'}: {kind.name}"]
+def departures(error: ValidationError, schema: Mapping[str, Any]) -> list[str]:
+    """The same of a result, for its author's log: what was expected where, what came only as a kind, never a value."""
+    lines = (
+        line.replace(" was sent", " was returned").replace(" were sent", " were returned")
+        for line in describe(error, schema)
+    )
+    return [f"the result{line[len(_ROOT) :]}" if line.startswith(f"{_ROOT}:") else line for line in lines]
 
 
 def _nearest_branch(
@@ -202,7 +205,7 @@ def _path(path: Sequence[str | int]) -> str:
             written += f"[{part}]"
         else:
             written += ("." if written else "") + part[:_LONGEST_NAME]
-    return written or "arguments"
+    return written or _ROOT
 
 
 def _kind(value: Any) -> str:

@@ -14,10 +14,10 @@ from pydantic_core import to_json
 
 from ..errors import InvalidInputError, OutputWithheldError, UnknownInputKeysError
 from . import refusals
-from .explaining import explained, outlined
+from .explaining import departures, explained
+from .lenient import Reader
 from .opening import MisfitError, Opening, jsonable
 from .projection import Prune
-from .reading import Reader
 from .schema import Schema, Slot
 
 _log = logging.getLogger("fastmcp_authz")
@@ -40,6 +40,8 @@ class InputCheck:
 class OutputCheck:
     """What return values go through; made when the first one comes."""
 
+    schema: Schema
+    """What is enforced: what is advertised, and what `strict_schema` leaves unsaid."""
     validator: jsonschema_rs.Draft202012Validator
     prune: Prune
     ways: int
@@ -193,7 +195,7 @@ class CallerView:
             sent = _complete(check.prune(value, opening))
             if check.validator.is_valid(sent):
                 return sent
-            report = outlined(check.validator, sent, check.ways)
+            report = departures(check.validator, check.schema, sent, check.ways)
             if check.reporting is not None:
                 shown = _complete(check.reporting(value, opening))
                 _log.warning("%s: sent a result that breaks its declared type: %s", name, "; ".join(report))

@@ -15,8 +15,8 @@ from fastmcp_authz.contracts.sides import SharedTypes
 from fastmcp_authz.errors import ContractError, Problem
 from fastmcp_authz.serving.caches import LeastRecent
 from fastmcp_authz.serving.declaration import ContentPolicy, Declaration, Description, carried
+from fastmcp_authz.serving.declaring import read_contract
 from fastmcp_authz.serving.guard import guarded
-from fastmcp_authz.serving.reading import read_contract
 from fastmcp_authz.serving.signatures import read_signature
 from fastmcp_authz.settings import Settings, preset_settings
 

@@ -66,7 +66,11 @@ def test_what_is_withheld_is_told_without_a_value_and_reported_by_path() -> None
     assert str(caught.value) == (
         "find: The call was carried out, but its result cannot be shown to you. Do not repeat it."
     )
-    assert sorted(caught.value.report) == ["rows[1].id: type", "rows[1].n: type", "rows[2].id: required"]
+    assert sorted(caught.value.report) == [
+        "rows[1].id: must be text, a number was returned.",
+        "rows[1].n: must be a whole number, text was returned.",
+        "rows[2].id: is required.",
+    ]
 
 
 @pytest.mark.parametrize("value", [None, "TOP", 5, [], {"rows": None}, {"rows": {"a": 1}}, {"rows": ["x"]}, object()])
@@ -126,7 +130,7 @@ def test_reporting_sends_what_only_breaks_a_visible_type(caplog: pytest.LogCaptu
     seen = view(REPORTED, mistyped_output="report")
     with caplog.at_level(logging.WARNING, "fastmcp_authz"):
         assert seen.filter_output({"n": "SECRET", "r": {"a": "x", "b": "hidden"}}) == {"n": "SECRET", "r": {"a": "x"}}
-    assert "n: type" in caplog.text
+    assert "n: must be a whole number, text was returned." in caplog.text
     assert "SECRET" not in caplog.text
 
 

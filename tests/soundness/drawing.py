@@ -136,7 +136,7 @@ class Drawn:
         else:
             members = [self.type(depth - 1) for _ in range(count)]
         members = [m if m.isidentifier() or m[0] == "{" else f"({m})" for m in members]
-        members = [f"({m} @closed())" if m[0] == "{" and self.random.random() < 0.2 else m for m in members]
+        members = [f"({m} @closed())" if m[0] == "{" and self.random.random() < 0.3 else m for m in members]
         return " | ".join(m + self.gate(0.3) for m in members)
 
     def type(self, depth: int) -> str:

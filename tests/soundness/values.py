@@ -60,7 +60,7 @@ class Values:
         match form.kind:
             case "record":
                 value = self._fields(form.inside, depth)
-                if random.random() < 0.3 and form.limit("closed", "strict") is None:
+                if random.random() < (0.3 if form.limit("closed", "strict") is None else 0.1):
                     value[random.choice((*NAMES, "extra"))] = anything(random)
                 return value
             case "list":
