@@ -235,23 +235,28 @@ class Forbidding(Transform):
 
 @pytest.mark.parametrize("renamed", [False, True])
 async def test_what_another_transform_forbids_stays_forbidden(renamed: bool) -> None:
-    mcp: FastMCP[Any] = FastMCP("two")
+    """As FastMCP has it without us: 4.1.0 asks an `auth` that a transform added for lists alone, later ones always."""
+    name = "second" if renamed else "first"
+    answers: list[tuple[list[str], bool, str]] = []
+    for protecting in (False, True):
+        mcp: FastMCP[Any] = FastMCP("two")
 
-    @mcp.tool
-    @authorized_tool
-    def first() -> dict[str, Any]:
-        """@rbs type output = { ok: bool }"""
-        return {"ok": True}
+        def first() -> dict[str, Any]:
+            """@rbs type output = { ok: bool }"""
+            return {"ok": True}
 
-    if renamed:
-        mcp.add_transform(ToolTransform({"first": ToolTransformConfig(name="second")}))
-    mcp.add_transform(Forbidding())
-    Authz(mcp, context=People())
-    async with asgi_client(mcp) as client:
-        assert await client.list_tools() == []
-        result = await client.call_tool_mcp("second" if renamed else "first", {})
-    assert result.is_error
-    assert text_of(result) == f"Unknown tool: '{'second' if renamed else 'first'}'"
+        mcp.tool(authorized_tool(first) if protecting else first)
+        if renamed:
+            mcp.add_transform(ToolTransform({"first": ToolTransformConfig(name="second")}))
+        mcp.add_transform(Forbidding())
+        if protecting:
+            Authz(mcp, context=People())
+        async with asgi_client(mcp) as client:
+            listed = [tool.name for tool in await client.list_tools()]
+            result = await client.call_tool_mcp(name, {})
+        answers.append((listed, result.is_error, text_of(result)))
+    assert answers[0] == answers[1]
+    assert answers[1][0] == []
 
 
 @pytest.mark.parametrize("mode", ERAS)
