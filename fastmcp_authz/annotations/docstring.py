@@ -15,7 +15,15 @@ from fastmcp_authz.annotations.scanner import BlockText, Scanner
 from fastmcp_authz.annotations.syntax import Source, Span
 from fastmcp_authz.errors import Problem
 
-_HEAD = re.compile(r"\s*(?P<ruby>#[ \t]*(?=@)|#[ \t]+)?(?:(?P<signature>#:)|@rbs(?P<rest>.*))", re.DOTALL)
+_HEAD = re.compile(
+    r"""\s*(?P<ruby>\#[ \t]*(?=@)|\#[ \t]+)?
+    (?: (?P<signature>\#:)
+      | @rbs(?P<rest>.*)
+      | (?P<slip> @\w*[ \t]+type[ \t]+\w+[ \t]*(?:\[[^\]]*\][ \t]*)?= | @\w*[ \t]+import[ \t]+\w+[ \t]*\Z
+                | (?(ruby):[ \t]*\(|(?!)) ) )""",
+    re.DOTALL | re.VERBOSE,
+)
+"""The first line of a block; a `slip` all but is one, and no prose reads like it."""
 _KIND = re.compile(r"\s+(type|import)(?:\s|$)")
 _RUBY_MARK = re.compile(r"\s*#(?![:])")
 _COMMENT = re.compile(r"\s*#(?:\s|$)")
@@ -107,9 +115,9 @@ class _Reader:
         kind: Literal["alias", "import", "signature", "unknown"] = "signature"
         mark = head.end("signature")
         if not head["signature"]:
-            named = _KIND.match(head["rest"])
+            named = _KIND.match(head["rest"] or "")
             kind = "unknown" if named is None else "alias" if named[1] == "type" else "import"
-            mark = head.start("rest")
+            mark = head.end("slip") if head["slip"] else head.start("rest")
         scanner = Scanner(self._source, signature=kind == "signature")
         problems: list[Problem] = []
 
@@ -125,7 +133,11 @@ class _Reader:
         text = scanner.finish()
         if kind == "unknown":
             end = start + len(first.rstrip())
-            problems = [Span(start + mark - len("@rbs"), end, self._source).problem(_unknown(first[mark:].split()))]
+            if head["slip"]:
+                begin, message = start + head.start("slip"), _slip(head["slip"])
+            else:
+                begin, message = start + mark - len("@rbs"), _unknown(first[mark:].split())
+            problems = [Span(begin, end, self._source).problem(message)]
         elif scanner.fault is not None:
             problems.append(scanner.fault)
         return Block(kind, text, start, tuple(problems), kind != "unknown" and scanner.fault is None)
@@ -174,6 +186,13 @@ class _Reader:
 
 def _blanked(line: str, end: int) -> str:
     return " " * end + line[end:]
+
+
+def _slip(written: str) -> str:
+    if written.startswith("@"):
+        mark, kind = written.split()[:2]
+        return f"`{mark} {kind}` is no annotation: write `@rbs {kind}`."
+    return "a signature begins with `#:`, without a blank in it."
 
 
 def _unknown(words: list[str]) -> str:

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 _BLANKS = re.compile(r"\s*")
 _TOKEN = re.compile(
-    r""""(?:[^"\\\n]|\\.)*" | '(?:[^'\\\n]|\\.)*' | -> | => | :: | \.\.\. | [-+]?\d[\w.]* | @\w* | \w+ | \S""",
+    r""""(?:[^"\\\n]|\\.)*" | '(?:[^'\\\n]|\\.)*' | -> | => | :: | \.\.\. | -- | // | /\*
+    | [-+]?\d[\w.]* | @\w* | \w+ | \S""",
     re.VERBOSE,
 )
 _BEFORE = re.compile(r""""(?:[^"\\\n]|\\.)*" | '(?:[^'\\\n]|\\.)*' | [^\s"']""", re.VERBOSE)
@@ -138,6 +139,8 @@ def _of_token(place: _Place) -> str:
         return "`...` is not read: every field has a name and a type. A value of any kind is `untyped`."
     if token == "?":
         return "`?` goes before the name of a field that may be left out, or behind a type that may be nil."
+    if token in ("--", "//", "/*"):
+        return "a comment begins with `#` and a blank; what the caller should read is a tag, `@desc(...)`."
     if token == "@":
         return "a tag has a name: `@name(value)`."
     if token[0] == "@":

@@ -105,7 +105,7 @@ class TokenReader:
         name, blanks, value = found.group("tag", "blanks", "value")
         if value is None:
             at = self._at(found.start("tag") - 1, found.end("tag"))
-            self._note(at, f"a tag has parentheses, if only empty ones: write `@{name}()`.")
+            self._note(at, f"a tag has parentheses: write `@{name}(...)`, or `@{name}()` for one without a value.")
             return Tag(name, "", at=at)
         begin, end = found.span("value")
         at = self._at(found.start("tag") - 1, end)

@@ -16,7 +16,8 @@ from typing import Any, Final
 from pydantic import BaseModel, PlainSerializer, RootModel, WrapSerializer
 from pydantic_core import to_jsonable_python
 
-_PLAIN: Final = frozenset({str, int, float, bool, type(None)})
+PLAIN: Final = frozenset({str, int, float, bool, type(None)})
+"""The types whose values are JSON without parts."""
 _SEQUENCES: Final = (list, tuple, set, frozenset, deque, Iterator)
 _MOST_LEVELS: Final = 100
 """How deep a recursive type is followed into a value: well within Python's own limit, wherever the call stands."""
@@ -24,6 +25,10 @@ _MOST_LEVELS: Final = 100
 
 class MisfitError(Exception):
     """A value is not even of the outline that the tree has, so that nothing of it may be shown."""
+
+
+class _ASKS:
+    """Stands for a type whose values are containers or not, as they please."""
 
 
 class _Formless:
@@ -41,7 +46,7 @@ def jsonable(value: Any) -> Any:
 
 def json_leaf(value: Any) -> Any:
     """A value that is to be compared with constants; `_Formless` where it has no JSON form."""
-    if type(value) in _PLAIN:
+    if type(value) in PLAIN:
         return value
     try:
         return jsonable(value)
@@ -55,12 +60,15 @@ class Opening:
     Each part is opened once, however many members of a union ask for it, since a generator can be read only once.
     """
 
-    __slots__ = ("_levels", "_opened", "_under_way", "chosen")
+    __slots__ = ("_levels", "_opened", "_under_way", "_written", "chosen", "trials")
 
     def __init__(self) -> None:
         self._opened: dict[int, tuple[Any, Any]] = {}  # with the part itself, so that its `id` is not used again
+        self._written: dict[int, tuple[Any, Any]] = {}
         self._under_way: set[tuple[str, int]] = set()
         self._levels = 0
+        self.trials = 0
+        """How many members of unions are being tried, each within the one before."""
         self.chosen: dict[tuple[int, int], tuple[Any, Any]] = {}
         """What a union has made of a part, by both: without it a union within itself is tried in 2**depth ways."""
 
@@ -80,17 +88,40 @@ class Opening:
 
     def container(self, value: Any) -> type | None:
         """`dict`, `list`, or `None` for what has no parts."""
-        kind = type(value)
-        if kind in _PLAIN:
+        kind: type = type(value)
+        if kind in PLAIN:
             return None
-        if kind is not dict and kind is not list:
-            kind = type(self._open(value))
-        return kind if kind in (dict, list) else None
+        container = _container(kind)
+        if container is _ASKS:
+            opened = type(self._open(value))
+            return opened if opened in (dict, list) else None
+        return container
+
+    def whole(self, value: Any) -> Any:
+        """All of a value as JSON data.
+
+        Raises:
+            Exception: A part has no JSON form.
+        """
+        if type(value) in PLAIN:
+            return value
+        written = self._written.get(id(value))
+        if written is None:
+            written = self._written[id(value)] = (value, jsonable(value))
+        return written[1]
+
+    def on_trial(self, prune: Callable[[Any, Opening], Any], value: Any) -> Any:
+        """What a member of a union makes of a value, which others may be asked for too."""
+        self.trials += 1
+        try:
+            return prune(value, self)
+        finally:
+            self.trials -= 1
 
     def enter(self, name: str, value: Any) -> tuple[str, int]:
         """Begin with a recursive type at a part; a part inside itself, or one too deep, has no JSON form."""
         key = (name, id(value))
-        if (key in self._under_way and type(value) not in _PLAIN) or self._levels >= _MOST_LEVELS:
+        if (key in self._under_way and type(value) not in PLAIN) or self._levels >= _MOST_LEVELS:
             raise MisfitError
         self._under_way.add(key)
         self._levels += 1
@@ -102,7 +133,7 @@ class Opening:
         self._levels -= 1
 
     def _open(self, value: Any) -> Any:
-        if type(value) in _PLAIN:
+        if type(value) in PLAIN:
             return value
         known = self._opened.get(id(value))
         if known is None:
@@ -129,6 +160,15 @@ def json_key(key: Any) -> str | None:
     except Exception:
         return None
     return str(name)
+
+
+@lru_cache(maxsize=1024)
+def _container(kind: Any) -> type | None:
+    """What values of one type are opened as, or `_ASKS` where that is to be seen by opening them."""
+    if issubclass(kind, Enum | RootModel) or _shapes_itself(kind):
+        return _ASKS
+    opener: Any = _opener(kind)
+    return list if opener is list else None if opener is _closed else dict
 
 
 def _opened(value: Any) -> Any:
@@ -196,7 +236,7 @@ def _fields(value: Any) -> dict[str, Any]:
     return parts
 
 
-def _shapes_itself(kind: type) -> bool:
+def _shapes_itself(kind: Any) -> bool:
     """Whether a model is written by code of its own, so that its fields are not what is sent."""
     decorators: Any = getattr(kind, "__pydantic_decorators__", None)
     return bool(decorators and decorators.model_serializers)

@@ -9,10 +9,10 @@ that what is hidden is never looked at.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-from .opening import MisfitError, Opening, json_key, json_leaf, jsonable, keyed
+from .opening import PLAIN, MisfitError, Opening, json_key, json_leaf, jsonable, keyed
 from .schema import compile_validator, document
 from .shapes import Anything, ListOf, MapOf, Record, Ref, Scalar, Shape, Tree, TupleOf, Union, Words
 
@@ -28,7 +28,7 @@ def pruner(tree: Tree, *, judge_leaves: bool = False, judge_whole: bool = False)
     With `judge_whole` a member of a union has to be satisfied by the value as it came, undeclared keys and all, not by
     what is left of it: so arguments are read, since a closed record refuses those keys.
     """
-    return _Compiler(tree, judge_leaves, judge_whole).compiled(tree.root) or _unchanged
+    return _Compiler(tree, judge_leaves, judge_whole).compiled(tree.root)
 
 
 def leaves(value: Any) -> int:
@@ -45,11 +45,6 @@ def canonical(value: Any) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
-def _unchanged(value: Any, opening: Opening) -> Any:
-    return value
-
-
-_MISSING: Final = object()
 _MISFIT: Final = object()
 
 
@@ -58,38 +53,38 @@ class _Compiler:
         self._tree = tree
         self._judge = judge_leaves
         self._judge_whole = judge_whole
-        self._done: dict[int, Prune | None] = {}  # by identity: the tree holds every shape that is compiled
+        self._done: dict[int, Prune] = {}  # by identity: the tree holds every shape that is compiled
         self._under_way: set[int] = set()
 
-    def compiled(self, shape: Shape) -> Prune | None:
-        """The pruning function of a shape, or `None` where every value stays as it is."""
+    def compiled(self, shape: Shape) -> Prune:
+        """The pruning function of a shape."""
         prune = self._compiled(shape)
         return self._strictly(shape, prune) if self._judge and shape.narrowed else prune
 
-    def _strictly(self, shape: Shape, prune: Prune | None) -> Prune:
+    def _strictly(self, shape: Shape, prune: Prune) -> Prune:
         """For where guards took members away: a value that does not fit what is left may be one of theirs."""
         fits = self._fits(shape)
 
         def strict(value: Any, opening: Opening) -> Any:
-            kept = jsonable(value if prune is None else prune(value, opening))
+            kept = jsonable(prune(value, opening))
             if not fits(kept):
                 raise MisfitError
             return kept
 
         return strict
 
-    def _compiled(self, shape: Shape) -> Prune | None:
+    def _compiled(self, shape: Shape) -> Prune:
         match shape:
             case Ref(key=key):
                 return self.compiled(self._tree.definitions[key])
             case Anything():
-                return None
+                return _whole
             case Scalar() | Words():
                 return self._leaf(shape)
             case _:
                 return self._once(shape)
 
-    def _once(self, shape: Shape) -> Prune | None:
+    def _once(self, shape: Shape) -> Prune:
         """A shape with parts, compiled once. One that lies within itself, by whatever way, is found again later."""
         place = id(shape)
         if place in self._under_way:
@@ -100,7 +95,7 @@ class _Compiler:
             self._under_way.discard(place)
         return self._done[place]
 
-    def _made(self, shape: Shape) -> Prune | None:
+    def _made(self, shape: Shape) -> Prune:
         match shape:
             case ListOf(items=items):
                 return self._list(self.compiled(items))
@@ -113,50 +108,45 @@ class _Compiler:
             case Union(members=members):
                 return self._union([m.shape for m in members])
             case _:
-                return None
+                return _whole
 
     def _later(self, place: int) -> Prune:
         done = self._done
 
         def later(value: Any, opening: Opening) -> Any:
-            prune = done[place]
-            if prune is None:
-                return value
             entered = opening.enter(str(place), value)
             try:
-                return prune(value, opening)
+                return done[place](value, opening)
             finally:
                 opening.leave(entered)
 
         return later
 
-    def _leaf(self, shape: Scalar | Words) -> Prune | None:
+    def _leaf(self, shape: Scalar | Words) -> Prune:
         if not self._judge:
-            return None
-        fits = self._fits(shape) if isinstance(shape, Words) else _has_no_parts
+            return _leaf
+        fits = self._fits(shape) if isinstance(shape, Words) else None
 
         def leaf(value: Any, opening: Opening) -> Any:
-            value = jsonable(value)
-            if not fits(value):
+            if opening.container(value) is not None or (fits is not None and not fits(jsonable(value))):
                 raise MisfitError
             return value
 
         return leaf
 
-    def _list(self, element: Prune | None) -> Prune | None:
-        if element is None:
-            return None
-
+    def _list(self, element: Prune) -> Prune:
         def prune(value: Any, opening: Opening) -> Any:
+            if element in _KEEP_PLAIN and type(value) is list and _has_no_parts(value):
+                return value
+            if not self._judge and opening.container(value) is not list:
+                return _leaf(value, opening)
             kept = [element(each, opening) for each in opening.array(value)]
             # The order of a set follows what is hidden in its elements too; what is sent does not.
             return sorted(map(jsonable, kept), key=canonical) if isinstance(value, set | frozenset) else kept
 
         return prune
 
-    def _tuple(self, places: list[Prune | None]) -> Prune:
-        kept = [place or _unchanged for place in places]
-
+    def _tuple(self, kept: list[Prune]) -> Prune:
         def prune(value: Any, opening: Opening) -> Any:
             found = opening.array(value)
             if len(found) != len(kept):
@@ -165,13 +155,13 @@ class _Compiler:
 
         return prune
 
-    def _map(self, shape: MapOf) -> Prune | None:
-        values = self.compiled(shape.values) or _unchanged
-        if values is _unchanged and shape.keys is None:
-            return None if not self._judge else _object
+    def _map(self, shape: MapOf) -> Prune:
+        values = self.compiled(shape.values)
         allowed = None if shape.keys is None else self._fits(shape.keys)
 
         def prune(value: Any, opening: Opening) -> Any:
+            if values in _KEEP_PLAIN and allowed is None and type(value) is dict and _has_no_parts(value.values()):
+                return value
             kept: dict[str, Any] = {}
             for each, part in opening.object(value).items():
                 key = json_key(each)
@@ -186,36 +176,30 @@ class _Compiler:
     def _record(self, shape: Record) -> Prune:
         inner = {f.name: self.compiled(f.shape) for f in shape.fields}
         names = tuple(inner)
-        deeper = tuple((name, prune) for name, prune in inner.items() if prune is not None)
+        # Most values have no parts: those are told at once, by their types, before any function is called.
+        demanding = {name for name, prune in inner.items() if prune not in _KEEP_PLAIN}
 
-        def flat(value: Any, opening: Opening) -> Any:
+        def prune_record(value: Any, opening: Opening) -> Any:
             found = value if type(value) is dict else opening.object(value)
             kept = {name: found[name] for name in names if name in found}
             if len(kept) < len(names) and any(type(key) is not str for key in found):
                 found = keyed(found)
-                return {name: found[name] for name in names if name in found}
+                kept = {name: found[name] for name in names if name in found}
+            if demanding or not _has_no_parts(kept.values()):
+                for name, part in kept.items():
+                    if type(part) not in PLAIN or name in demanding:
+                        kept[name] = inner[name](part, opening)
             return kept
 
-        if not deeper:
-            return flat
-
-        def nested(value: Any, opening: Opening) -> Any:
-            kept = flat(value, opening)
-            for name, prune in deeper:
-                part = kept.get(name, _MISSING)
-                if part is not _MISSING:
-                    kept[name] = prune(part, opening)
-            return kept
-
-        return nested
+        return prune_record
 
     # -- unions -------------------------------------------------------------------------------------------------
 
-    def _union(self, members: list[Shape]) -> Prune | None:
+    def _union(self, members: list[Shape]) -> Prune:
         flat = self._flat(members)
         behind = [self._tree.behind(m) for m in flat]
         if any(isinstance(m, Anything) for m in behind):
-            return None  # `untyped` keeps everything: no guard is inside, or the contract would be refused
+            return _whole  # `untyped` keeps everything: no guard is inside, or the contract would be refused
         by_type = {
             kind: [m for m, target in zip(flat, behind, strict=True) if _container(target) is kind]
             for kind in (dict, list, None)
@@ -252,13 +236,13 @@ class _Compiler:
     def _chooser(self, members: list[Shape]) -> Prune:
         """The function that takes the member that a container satisfies and that keeps most of it."""
         if not members:
-            return _misfit
+            return _misfit if self._judge else _leaf
         if len(members) == 1:
-            return self.compiled(members[0]) or _unchanged
+            return self.compiled(members[0])
         pinned = self._pinned(members)
         if pinned is not None:
             return self._dispatch(*pinned)
-        candidates = [(self.compiled(m) or _unchanged, self._fits(m)) for m in members]
+        candidates = [(self.compiled(m), self._fits(m)) for m in members]
         return self._by_trial(candidates)
 
     def _by_trial(self, candidates: list[tuple[Prune, Callable[[Any], bool]]]) -> Prune:
@@ -271,7 +255,7 @@ class _Compiler:
                 try:
                     if whole and not fits(value):
                         continue
-                    kept = jsonable(prune(value, opening))
+                    kept = jsonable(opening.on_trial(prune, value))
                     if not whole and not fits(kept):
                         continue
                 except Exception:
@@ -302,7 +286,7 @@ class _Compiler:
             pins = [self._constants(record, first.name) for record in records]
             owners = {pin: record for record, constants in zip(records, pins, strict=True) for pin in constants}
             if all(pins) and len(owners) == sum(map(len, pins)):
-                prunes = [self.compiled(member) or _unchanged for member in members]
+                prunes = [self.compiled(member) for member in members]
                 table = {pin: prune for prune, constants in zip(prunes, pins, strict=True) for pin in constants}
                 return first.name, table
         return None
@@ -351,9 +335,20 @@ def _misfit(value: Any, opening: Opening) -> Any:
     raise MisfitError
 
 
-def _object(value: Any, opening: Opening) -> Any:
-    return opening.object(value)
+def _whole(value: Any, opening: Opening) -> Any:
+    """All of a value is shown. In a trial it is made JSON once, since a generator in it cannot be read twice."""
+    return opening.whole(value) if opening.trials else value
 
 
-def _has_no_parts(value: Any) -> bool:
-    return not isinstance(value, dict | list)
+def _has_no_parts(values: Iterable[Any]) -> bool:
+    return PLAIN.issuperset(map(type, values))
+
+
+def _leaf(value: Any, opening: Opening) -> Any:
+    """A container where a scalar should be is emptied: nothing that is in it was ever declared."""
+    container = opening.container(value)
+    return value if container is None else container()
+
+
+_KEEP_PLAIN: Final = (_leaf, _whole)
+"""What leaves every value without parts as it is."""

@@ -55,16 +55,20 @@ def _number_of(text: str) -> int | float:
     return float(digits) if any(c in digits for c in ".eE") else int(digits)
 
 
+def _not(tag: Tag) -> str:
+    return f", not `{tag.value}`" if tag.value else ""
+
+
 def _number(tag: Tag) -> int | float:
     if tag.quoted or not _NUMBER.fullmatch(tag.value):
-        raise ValueError(f"`@{tag.name}` takes a number, not `{tag.value}`: write `@{tag.name}(5)`.")
+        raise ValueError(f"`@{tag.name}` takes a number{_not(tag)}: write `@{tag.name}(5)`.")
     return _number_of(tag.value)
 
 
 def _positive(tag: Tag) -> int | float:
     number = _number(tag)
     if number <= 0:
-        raise ValueError(f"`@{tag.name}` takes a number above zero, not `{tag.value}`.")
+        raise ValueError(f"`@{tag.name}` takes a number above zero{_not(tag)}.")
     return number
 
 
@@ -83,7 +87,7 @@ def _text(tag: Tag) -> str:
 def _symbol(tag: Tag) -> str:
     value = plain_value(tag)
     if not isinstance(value, str) or not value or re.search(r"[\s,]", value):
-        raise ValueError(f"`@{tag.name}` takes one name, not `{tag.value}`: write `@{tag.name}(:name)`.")
+        raise ValueError(f"`@{tag.name}` takes one name{_not(tag)}: write `@{tag.name}(:name)`.")
     return value
 
 
@@ -236,7 +240,7 @@ def predicate_fault(tag: Tag, known: frozenset[str]) -> str | None:
             f"Write `@{near}(...)`, or declare it: {declared}"
         )
     if name in PREDICATES and (not tag.value or (not tag.quoted and re.search(r"[,\s]", tag.value))):
-        return f"`@{name}` takes exactly one flag, not `{tag.value}`: write `@{name}(:flag)`, once for each flag."
+        return f"`@{name}` takes exactly one flag{_not(tag)}: write `@{name}(:flag)`, once for each flag."
     return None
 
 

@@ -23,6 +23,7 @@ from fastmcp_authz.settings import Settings, preset_settings
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _RESERVED = frozenset({"decide", "current_user", "default_for"})
+_PAIRS = 'write gates=[("feature", "sms")].'
 
 
 class DeclarationOptions(TypedDict, total=False):
@@ -162,7 +163,10 @@ def _gates(options: DeclarationOptions) -> tuple[tuple[Predicate, ...], list[Pro
             gates.append(authorization(flag))
         else:
             problems.append(Problem(f'authorization={flag!r} must be the name of a permission: authorization="comms".'))
-    for gate in options.get("gates", ()):
+    given: Any = options.get("gates", ())
+    if not isinstance(given, Iterable) or isinstance(given, Mapping) or any(isinstance(gate, str) for gate in given):
+        return (), [*problems, Problem(f"gates={given!r} is no list of pairs: {_PAIRS}")]
+    for gate in given:
         match cast("object", gate):
             case (str(name), None | str() | int() | float() as value) if _may_be_asked(name):
                 gates.append(Predicate(name, value))
@@ -170,7 +174,7 @@ def _gates(options: DeclarationOptions) -> tuple[tuple[Predicate, ...], list[Pro
                 problems.append(
                     Problem(
                         f"the gate {gate!r} cannot be asked: write the name of a method of the context and a plain "
-                        'value, gates=[("feature", "sms")].'
+                        f"value. {_PAIRS}"
                     )
                 )
     return tuple(dict.fromkeys(gates)), problems

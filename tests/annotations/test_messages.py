@@ -112,7 +112,7 @@ NEVER_CLOSED = "A blank line, or the next annotation, ends a block, complete or 
         ("#: (?a?: b) -> o", "1:5+1 `a` is marked optional on both sides: write `?a:`, with one `?` in front."),
         ("#: (a: @t(1) b) -> o", "1:7+5 a tag comes after its type: write `b @t(1)`."),
         ("#: (a: @t(1)) -> o", "1:12+1 a type is missing before `)`."),
-        ("#: (a: b @t) -> o", "1:9+2 a tag has parentheses, if only empty ones: write `@t()`."),
+        ("#: (a: b @t) -> o", "1:9+2 a tag has parentheses: write `@t(...)`, or `@t()` for one without a value."),
         ("#: (a: b @t (c)) -> o", "1:9+6 the parenthesis of a tag touches its name: write `@t(c)`."),
         ("#: (a: b @) -> o", "1:9+1 a tag has a name: `@name(value)`."),
         ("#: (a: b @t(1) & c) -> o", "1:9+5 a tag goes behind the whole of `A & B`: write `... & c @t(1)`."),
@@ -152,6 +152,16 @@ NEVER_CLOSED = "A blank line, or the next annotation, ends a block, complete or 
             "# @rbs return: b",
             f"1:2+14 `@rbs return:` is no annotation. {ANNOTATIONS} What a tool gives back is declared with "
             "`@rbs type output = ...`.",
+        ),
+        ("@rsb type a = { b: c }", "1:0+22 `@rsb type` is no annotation: write `@rbs type`."),
+        ("# @rsb type a[T] = {\n#  b: c }", "1:2+18 `@rsb type` is no annotation: write `@rbs type`."),
+        ("@ import errors", "1:0+15 `@ import` is no annotation: write `@rbs import`."),
+        ("# : (a: b) -> o", "1:2+13 a signature begins with `#:`, without a blank in it."),
+        ("@see type a, which is = to b; @import it", None),
+        ("(a: b): (c)\n: (d)\n# note: (e)", None),
+        (
+            "#: (\n#: a: b, -- c\n#: ) -> o",
+            "2:9+2 a comment begins with `#` and a blank; what the caller should read is a tag, `@desc(...)`.",
         ),
         (
             "Words \b",

@@ -94,7 +94,7 @@ advance_step (tools.py) declares a contract with 4 problems.
         ),
         (
             "String @requires()",
-            "`@requires` takes exactly one flag, not ``: write `@requires(:flag)`, once for each flag.",
+            "`@requires` takes exactly one flag: write `@requires(:flag)`, once for each flag.",
         ),
         (
             "String @requires(:a, :b)",

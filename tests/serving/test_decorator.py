@@ -238,12 +238,25 @@ def test_a_missing_docstring_is_explained() -> None:
     assert "-OO" in problems_of(silent)
 
 
-@pytest.mark.parametrize("gate", [("_private", 1), ("decide", 1), ("current_user", 1), ("not a name", 1), "feature"])
+@pytest.mark.parametrize("gate", [("_private", 1), ("decide", 1), ("current_user", 1), ("not a name", 1), ("feature",)])
 def test_a_gate_that_cannot_be_asked_is_an_error(gate: Any) -> None:
     def fn() -> None:
         """@rbs type output = { ok: bool }"""
 
     assert "cannot be asked" in problems_of(fn, gates=[gate])
+
+
+@pytest.mark.parametrize("gates", [("feature", "sms"), ["feature"], "feature", {"feature": "sms"}, 5])
+def test_gates_that_are_no_list_of_pairs_are_one_problem(gates: Any) -> None:
+    def fn() -> None:
+        """
+        @rbs type output = { ok: bool }
+        #: () -> output
+        """
+
+    problems = problems_of(fn, gates=gates)
+    assert f'gates={gates!r} is no list of pairs: write gates=[("feature", "sms")].' in problems
+    assert "with 1 problem" in problems
 
 
 def test_wrong_options_are_errors() -> None:
