@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from fastmcp_authz.annotations import (
@@ -63,6 +63,10 @@ class Model:
     aliases: Mapping[str, Alias]
     parameters: tuple[Field, ...]
     yes: frozenset[tuple[str, str]]
+    opt_in: bool = False
+    """`nullable_inputs="opt-in"`: a nilable type takes null only under `@nullable()` (section 2)."""
+    own: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """What `current_user.default_for` answers, by key (section 3)."""
 
     # -- gates (section 4) ----------------------------------------------------------------------------------------
 
@@ -78,11 +82,9 @@ class Model:
                 if self.holds(tags):
                     yield from self.forms(inner, constraints(tags) + limits, within)
             case Nilable(type=inner):
-                yield from self.forms(inner, limits, within)
-                yield Form("null")
+                yield from self.joined((inner, Name("nil", at=node.at)), limits, within)
             case Union(members=members):
-                for member in members:
-                    yield from self.forms(member, limits, within)
+                yield from self.joined(members, limits, within)
             case Intersection(members=members):
                 sides = [list(self.forms(member, (), within)) for member in members]
                 for together in itertools.product(*sides):
@@ -117,6 +119,14 @@ class Model:
             case _:
                 yield Form("any", None, limits)
 
+    def joined(self, members: Iterable[Type], limits: tuple[Tag, ...], within: frozenset[str]) -> Iterator[Form]:
+        """The forms of a union's members; null takes no constraints."""
+        for member in members:
+            yield from (form for form in self.forms(member, limits, within) if self.joins(form, limits))
+
+    def joins(self, form: Form, limits: tuple[Tag, ...]) -> bool:
+        return form.kind != "null" or not self.opt_in or any(tag.name == "nullable" for tag in limits)
+
     def named(self, node: Name, alias: Alias, limits: tuple[Tag, ...], within: frozenset[str]) -> Iterator[Form]:
         """In an alias a predicate gates its member, and every other tag belongs to the name (section 3)."""
         body = substituted(alias.type, dict(zip(alias.parameters, node.arguments, strict=True)))
@@ -125,13 +135,14 @@ class Model:
         for member in members:
             inner, tags = (member.type, member.tags) if isinstance(member, Tagged) else (member, ())
             if self.holds(tags):
-                yield from self.forms(inner, own + limits, within)
+                forms = self.forms(inner, own + limits, within)
+                yield from (form for form in forms if body is member or self.joins(form, limits))
 
     def is_left(self, node: Type, within: frozenset[str] = frozenset()) -> bool:
         return any(True for _ in self.forms(node, (), within))
 
     def sees(self, field: Field) -> bool:
-        return self.holds(field.tags) and self.is_left(field.type)
+        return self.holds(field.tags) and any(True for _ in self.forms(field.type, constraints(field.tags)))
 
     def shown(self, record: Form) -> list[Field]:
         return [field for field in record.inside if self.sees(field)]
@@ -215,14 +226,17 @@ class Model:
         return {**filled, **self.cut(root, dict(arguments), before=True)}
 
     def defaults(self, field: Field) -> list[Any]:
-        """The fixed default of a field, in a list; none where what this caller sees of the type does not take it."""
-        everything = replace(self, yes=_Everything())
-        for tag in field.tags:
+        """The caller's own default of a field, else the fixed one, in a list; none if what is shown takes neither."""
+        everything = replace(self, yes=_Everything(), opt_in=False)
+        candidates: list[Any] = []
+        for tag in sorted(field.tags, key=lambda tag: tag.name != "default_for"):
+            if tag.name == "default_for":
+                key = tag.value.removeprefix(":")
+                candidates += [self.own[key]] if key in self.own else []
             if tag.name == "default":
-                read = [v for v in readings(tag) if everything.fits(field.type, v, field.tags)]
-                shown = [v for v in read[:1] if self.fits(field.type, v, field.tags)]
-                return [v for v in shown if same(self.best(field.type, v, field.tags, before=True), v)]
-        return []
+                candidates += [v for v in readings(tag) if everything.fits(field.type, v, field.tags)][:1]
+        shown = [v for v in candidates if self.fits(field.type, v, field.tags)]
+        return [v for v in shown if same(self.best(field.type, v, field.tags, before=True), v)][:1]
 
     # -- results (sections 5.5 and 5.6) ---------------------------------------------------------------------------
 
@@ -281,6 +295,14 @@ def read(docstring: str, yes: Iterable[tuple[str, str]] | None = None) -> Model:
         _parameters(annotation),
         _Everything() if yes is None else frozenset(yes),
     )
+
+
+def with_opt_in(model: Model, *, signed: bool) -> Model:
+    """The model under `nullable_inputs="opt-in"`: a nilable parameter of a signature may also be left out."""
+    everything = replace(model, yes=_Everything())
+    nilable = {f.name for f in model.parameters if any(form.kind == "null" for form in everything.forms(f.type))}
+    fields = tuple(replace(f, optional=f.optional or (signed and f.name in nilable)) for f in model.parameters)
+    return replace(model, parameters=fields, opt_in=True)
 
 
 def _parameters(annotation: Annotation) -> tuple[Field, ...]:

@@ -16,7 +16,7 @@ from fastmcp_authz.annotations import Field, Tag
 LIMITS = frozenset(
     [
         *("min", "max", "exclusive_min", "exclusive_max", "multiple_of", "pattern", "format", "unique"),
-        *("closed", "strict", "media_type", "encoding"),
+        *("closed", "strict", "media_type", "encoding", "nullable"),
     ]
 )
 """Tags that narrow a type."""
@@ -24,7 +24,7 @@ NUMBERS = ("min", "max", "exclusive_min", "exclusive_max", "multiple_of")
 MARKS = frozenset(
     [
         *("desc", "title", "deprecated", "read_only", "write_only", "default", "default_for", "example"),
-        *("depends_on", "nullable"),
+        "depends_on",
     ]
 )
 """Tags that say something of a type or a field. Every tag of another name is a predicate."""
@@ -64,7 +64,7 @@ def is_scalar(form: Form, value: Any) -> bool:
             return isinstance(value, bool)
         case "constant":
             same = isinstance(value, bool) == isinstance(form.inside, bool) and value == form.inside
-            return same and (number or isinstance(value, bool) or is_text(form, value))
+            return same and (within(form, value) if number else isinstance(value, bool) or is_text(form, value))
         case "integer":
             return number and (isinstance(value, int) or value.is_integer()) and within(form, value)
         case "number":

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from fastmcp import Client
+from fastmcp import Client, FastMCP
+from mcp_types import CallToolResult
+
+from fastmcp_authz import Authz
 
 DOCS = Path(__file__).parents[1] / "docs"
 
@@ -43,3 +48,128 @@ def test_every_section_that_the_code_points_at_is_there() -> None:
     assert set(re.findall(r"SPEC sections? (\d+)", code)) <= sections
     for title in re.findall(r'SPEC section \d+, "([^"]+)"', code):
         assert f"**{title}" in page or f"{title}" in page, title
+
+
+# -- docs/results.md ---------------------------------------------------------------------------------------------------
+
+RESULTS = (DOCS / "results.md").read_text(encoding="utf-8")
+WITHHELD = "The call was carried out, but its result cannot be shown to you. Do not repeat it."
+FIND = "@rbs type output = { id: Integer, ?ssn: untyped @requires(:hr) }"
+OPEN = "@rbs type output = { v: untyped, ?hidden: untyped @requires(:hr) }"
+
+
+def rows(title: str) -> list[tuple[str, ...]]:
+    """The rows of the table in a section, without its head; a cell that is nothing but code without its backticks."""
+    section = RESULTS.split(f"\n## {title}\n")[1].split("\n## ")[0]
+    lines = [line for line in section.splitlines() if line.startswith("|")]
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
+    return [tuple(re.sub(r"^`([^`]+)`$", r"\1", cell) for cell in row) for row in cells]
+
+
+def namespace() -> dict[str, Any]:
+    """What the code of the page defines, all of it together."""
+    scope: dict[str, Any] = {"__name__": "__main__"}
+    exec(compile("\n".join(blocks("results.md")), "results.md", "exec", dont_inherit=True), scope)
+    return scope
+
+
+SCOPE = namespace()
+
+
+async def answer(make: Callable[[], Any], docstring: str, mode: str, **options: Any) -> CallToolResult:
+    """What a caller who may see nothing that is guarded gets of what `make` makes."""
+    server: FastMCP[Any] = FastMCP("x")
+    settings = {key: options.pop(key) for key in list(options) if key != "content"}
+
+    def find_person() -> Any:
+        return make()
+
+    find_person.__doc__ = docstring
+    Authz(server, context=lambda _: None, **settings).tool(**options)(find_person)
+    async with Client(server, mode=mode) as client:
+        result: CallToolResult = await client.call_tool_mcp("find_person", {})
+        return result
+
+
+def shown(result: CallToolResult) -> str:
+    """The content of a result as the tables write it."""
+    parts = [f"`{block.text}`" if block.type == "text" else block.type for block in result.content]
+    if parts == [f"`find_person: {WITHHELD}`"]:
+        return "withheld"
+    return " ".join(["error", *parts] if result.is_error else parts)
+
+
+def test_the_tables_are_read_whole() -> None:
+    lines = [line for line in RESULTS.splitlines() if line.startswith("|")]
+    tables = rows("Values"), rows("Whole results"), rows("Content, `ToolResult`, `meta`")
+    assert sum(map(len, tables)) == len(lines) - 2 * len(tables)
+    assert {len(row) for table in tables for row in table} == {3}
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+@pytest.mark.parametrize(("expression", "sent", "_"), rows("Values"))
+async def test_a_value_is_sent_as_the_table_says_and_makes_no_difference_where_it_is_hidden(
+    mode: str, expression: str, sent: str, _: str
+) -> None:
+    def value() -> Any:
+        return eval(expression, SCOPE)
+
+    result = await answer(lambda: {"v": value(), "hidden": 1}, OPEN, mode)
+    if sent == "withheld":
+        assert (shown(result), result.structured_content) == ("withheld", None)
+    else:
+        assert result.structured_content == {"v": value() if sent == "as it is" else json.loads(sent)}
+    result = await answer(lambda: {"v": 1, "hidden": value(), "undeclared": value()}, OPEN, mode)
+    assert (shown(result), result.structured_content) == ('`{"v":1}`', {"v": 1})
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+@pytest.mark.parametrize(("expression", "sent", "report"), rows("Whole results"))
+async def test_a_whole_result_is_sent_as_the_table_says(
+    mode: str, expression: str, sent: str, report: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    result = await answer(lambda: eval(expression, SCOPE), FIND, mode)
+    if sent == "withheld":
+        assert shown(result) == "withheld"
+        assert caplog.messages[-1].startswith(f"find_person: a result was withheld: {report}")
+    else:
+        assert result.structured_content == json.loads(sent)
+        assert not report
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+@pytest.mark.parametrize(("expression", "pruned", "passed"), rows("Content, `ToolResult`, `meta`"))
+async def test_content_is_sent_as_the_table_says(mode: str, expression: str, pruned: str, passed: str) -> None:
+    for content, expected in ("pruned", pruned), ("passthrough", passed):
+        result = await answer(lambda: eval(expression, SCOPE), FIND, mode, content=content)
+        assert shown(result) in (expected, f"`{expected}`")
+        assert "078-05-1120" not in result.model_dump_json()
+        assert "shelf" not in result.model_dump_json()
+        if not result.is_error:
+            assert result.structured_content == {"id": 1}
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_the_rest_of_what_the_page_says(mode: str, caplog: pytest.LogCaptureFixture) -> None:
+    async with Client(SCOPE["mcp"], mode=mode) as client:
+        assert shown(await client.call_tool_mcp("find_person", {})) == '`{"id":1}`'
+        assert shown(await client.call_tool_mcp("find_photo", {})) == "`Found one.` image"
+    assert SCOPE["report"] == ("id: must be a whole number, text was returned.",)
+
+    photo = "#: () -> output\n@rbs type output = {}"
+    result = await answer(lambda: eval("([photo], {})", SCOPE), photo, mode, content="passthrough")
+    assert (shown(result), result.structured_content) == ("image", {})
+    assert shown(await answer(lambda: SCOPE["Sealed"](id=1), FIND, mode)) == "withheld"
+
+    caplog.clear()
+    refused = await answer(lambda: {"id": "one"}, FIND, mode)
+    with pytest.raises(RuntimeError, match="Invalid structured content"):  # the client's own check
+        await answer(lambda: {"id": "one"}, FIND, mode, mistyped_output="report")
+    told = [record.getMessage() for record in caplog.records if record.name == "fastmcp_authz"]
+    assert len(told) == 2
+    for text in (*told, f"find_person: {WITHHELD}"):
+        assert f"\n    {text}\n" in RESULTS
+    assert shown(refused) == "withheld"
+    assert "cannot be written as JSON" in " ".join(RESULTS.split())
+    await answer(lambda: {"id": object()}, FIND, mode)
+    assert "cannot be written as JSON" in caplog.messages[-1]

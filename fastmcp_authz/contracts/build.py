@@ -73,7 +73,7 @@ class Builder:
             self.problem(self._start, message)
             return
         for shape, at in self.tagger.nullables:
-            if not is_nilable(shape, tree):
+            if not is_nilable(shape, tree) and not isinstance(tree.resolve(shape), Anything):
                 self.problem(at, "`@nullable()` needs a type that can be nil: write `T?`.")
         if self.tagger.gated:
             for union, at in self._unions:

@@ -65,7 +65,7 @@ def _input_side(contract: ToolContract, decisions: Decisions, settings: Settings
 def _input_tree(contract: ToolContract, decisions: Decisions, *, opt_in: bool) -> tuple[Tree, Record]:
     tree = reveal(contract.input, decisions, keep_null=not opt_in)
     assert tree is not None
-    tree = settled(tree) if contract.guarded_values else tree
+    tree = settled(tree) if contract.guarded_values or opt_in else tree
     root = tree.root
     assert isinstance(root, Record), "the root of an input is a record"
     if opt_in:

@@ -89,7 +89,7 @@ def _inside(node: Type) -> Iterable[Type]:
 
 
 def is_nilable(shape: Shape, tree: Tree) -> bool:
-    """Whether null is one of the values of a type. A union may lead back to itself by name, which adds nothing."""
+    """Whether `nil` is one of the members of a type. A union may lead back to itself by name, which adds nothing."""
     entered: set[str] = set()
     waiting = [shape]
     while waiting:
@@ -100,7 +100,7 @@ def is_nilable(shape: Shape, tree: Tree) -> bool:
                 waiting.append(tree.definitions[shape.key])
         elif isinstance(shape, Union):
             waiting.extend(m.shape for m in shape.members)
-        elif is_null(shape) or isinstance(shape, Anything):
+        elif is_null(shape):
             return True
     return False
 

@@ -88,9 +88,15 @@ class _Revealer:
             case MapOf(values=values, keys=keys):
                 return self._has_member(values, inhabited) and (keys is None or self._has_member(keys, inhabited))
             case Union(members=members):
-                return any(self._holds(m.guards) and self._has_member(m.shape, inhabited) for m in members)
+                members = tuple(m for m in members if self._is_left(m, shape))
+                return any(self._has_member(m.shape, inhabited) for m in members)
             case _:
                 return True
+
+    def _is_left(self, member: Member, union: Union) -> bool:
+        """Whether a union keeps a member, if anything of that is left. One of a gated `nil` alone is not nilable."""
+        keeps_null = self._keep_null or union.nullable or len(union.members) == 1
+        return self._holds(member.guards) and (keeps_null or not is_null(member.shape))
 
     def _holds(self, guards: tuple[Predicate, ...]) -> bool:
         return all(guard in self._decisions for guard in guards)
@@ -139,7 +145,7 @@ class _Revealer:
         seen: list[Shape] = []
         narrowed = False
         for member in shape.members:
-            inner = self.see(member.shape) if self._holds(member.guards) else None
+            inner = self.see(member.shape) if self._is_left(member, shape) else None
             if inner is None:
                 narrowed = True
             elif isinstance(inner, Union) and inner.notes == NO_NOTES:
@@ -147,8 +153,6 @@ class _Revealer:
                 seen.extend(m.shape for m in inner.members)
             else:
                 seen.append(inner)
-        if not self._keep_null and not shape.nullable:
-            seen = [each for each in seen if not is_null(each)]
         joined = _merged(seen)
         if not joined:
             return None

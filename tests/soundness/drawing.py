@@ -49,6 +49,9 @@ DEFAULTS = (
     ("Hash[String, Integer]", '{"k": 1}'),
 )
 
+OWN = (":one", "two")
+"""What `@default_for` asks for."""
+
 
 @dataclass
 class Drawn:
@@ -99,6 +102,10 @@ class Drawn:
         if default and optional and self.random.random() < 0.4:
             written, value = self.random.choice(DEFAULTS)
             written, tags = self.gated(written), f"{tags} @default({value})"
+        if default and optional and self.random.random() < 0.3:
+            tags += f" @default_for({self.random.choice(OWN)})"
+        if written.endswith("?") and self.random.random() < 0.3:
+            tags += " @nullable()"
         if self.random.random() < 0.1:
             tags += f" @desc(What {name} says)"
         return f"{optional}{name}: ({written}){tags}"

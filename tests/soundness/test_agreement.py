@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
-from hypothesis import event
-
 from fastmcp_authz.annotations import Name
+from tests.model import with_opt_in
 from tests.model_words import canonical
-from tests.soundness.budget import property_of_worlds
+from tests.soundness.budget import event, property_of_worlds
 from tests.soundness.world import REFUSED, World, of_model, received, sent
 
 
@@ -30,6 +30,43 @@ def test_arguments_are_accepted_and_received_as_the_model_says(world: World) -> 
         expected = of_model(world.model.received, arguments)
         event(outcome(expected, arguments))
         assert same(received(view, arguments), expected), (arguments, expected, received(view, arguments))
+
+
+@property_of_worlds
+def test_null_is_accepted_where_the_model_says_when_it_has_to_be_asked_for(world: World) -> None:
+    view = world.view(nullable_inputs="opt-in")
+    model = with_opt_in(world.model, signed="#:" in world.docstring)
+    assert frozenset(view.input_schema["properties"]) == {f.name for f in model.parameters if model.sees(f)}
+    for arguments in world.arguments(4):
+        expected = of_model(model.received, arguments)
+        event(outcome(expected, arguments))
+        assert same(received(view, arguments), expected), (arguments, expected, received(view, arguments))
+
+
+@property_of_worlds
+def test_defaults_are_shown_and_filled_in_as_the_model_says(world: World) -> None:
+    own = world.own_defaults()
+    for answers in ({}, own):
+        view, model = world.view().with_defaults(answers), replace(world.model, own=answers)
+        defaults = {f.name: default for f in model.parameters if model.sees(f) for default in model.defaults(f)}
+        shown = {name: part["default"] for name, part in inline(view.input_schema).items() if "default" in part}
+        assert same(shown, defaults), (answers, shown, defaults)
+        for arguments in world.arguments(2):
+            expected = of_model(model.received, arguments)
+            event("own" if any(name not in arguments for name in defaults) else "none")
+            assert same(received(view, arguments), expected), (arguments, answers, expected)
+
+
+def inline(schema: Any) -> Any:
+    """The properties of a schema; what one says beside its `$ref` counts first."""
+    defs = schema.get("$defs", {})
+    behind = dict(schema["properties"])
+    for name, part in schema["properties"].items():
+        while "$ref" in part:
+            target = defs[part["$ref"].removeprefix("#/$defs/")]
+            part = {**target, **{k: v for k, v in part.items() if k != "$ref"}}
+        behind[name] = part
+    return behind
 
 
 @property_of_worlds

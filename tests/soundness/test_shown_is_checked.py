@@ -6,12 +6,11 @@ from fractions import Fraction
 from typing import Any, cast
 
 import jsonschema_rs
-from hypothesis import event
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 from jsonschema.validators import extend
 
-from tests.soundness.budget import property_of_worlds
+from tests.soundness.budget import event, property_of_worlds
 from tests.soundness.world import REFUSED, World, received, sent
 
 

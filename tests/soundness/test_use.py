@@ -8,7 +8,6 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
-from hypothesis import event
 from jsonschema.validators import extend as _extend
 
 from fastmcp_authz import ToolContract
@@ -16,7 +15,7 @@ from fastmcp_authz.annotations import Field as FieldSyntax
 from fastmcp_authz.annotations import Record, Type, Union
 from tests.model import Model
 from tests.model_words import constraints, same
-from tests.soundness.budget import property_of_worlds
+from tests.soundness.budget import event, property_of_worlds
 from tests.soundness.hiding import Place, behind, elements, rewritten
 from tests.soundness.test_shown_is_checked import STANDARD
 from tests.soundness.world import REFUSED, World, decisions, of_model, received, sent

@@ -16,7 +16,7 @@ from fastmcp_authz import (
 )
 from fastmcp_authz.callers.predicates import Decisions, Predicate
 from tests import model
-from tests.soundness.drawing import draw_answers, draw_contract
+from tests.soundness.drawing import OWN, draw_answers, draw_contract
 from tests.soundness.values import Values
 
 REFUSED = "refused"
@@ -49,6 +49,14 @@ class World:
         shown = frozenset(field.name for field in self.model.parameters if self.model.sees(field))
         values = Values(self.everything, self.random, slips)
         return [values.arguments(shown) for _ in range(count)]
+
+    def own_defaults(self) -> dict[str, Any]:
+        """What the caller's user answers to `default_for`: values for some parameter that asks, or whatever."""
+        values = Values(self.everything, self.random, 0.1)
+        asking = [f for f in self.model.parameters if any(tag.name == "default_for" for tag in f.tags)]
+        answered = self.random.sample(OWN, self.random.randint(1, len(OWN))) if asking else []
+        chosen = [(key, self.random.choice(asking)) for key in answered]
+        return {key.removeprefix(":"): values.of(f.type, f.tags, 3) for key, f in chosen}
 
     def __repr__(self) -> str:
         return f"answers: {sorted(self.answers)}\n{self.docstring}\n"
