@@ -131,7 +131,7 @@ async def test_a_whole_result_is_sent_as_the_table_says(
     result = await answer(lambda: eval(expression, SCOPE), FIND, mode)
     if sent == "withheld":
         assert shown(result) == "withheld"
-        assert caplog.messages[-1].startswith(f"find_person: a result was withheld: {report}")
+        assert caplog.messages[-1] == f"find_person: a result was withheld: {report}."
     else:
         assert result.structured_content == json.loads(sent)
         assert not report
@@ -163,13 +163,11 @@ async def test_the_rest_of_what_the_page_says(mode: str, caplog: pytest.LogCaptu
 
     caplog.clear()
     refused = await answer(lambda: {"id": "one"}, FIND, mode)
-    with pytest.raises(RuntimeError, match="Invalid structured content"):  # the client's own check
-        await answer(lambda: {"id": "one"}, FIND, mode, mistyped_output="report")
+    reported = await answer(lambda: {"id": "one"}, FIND, mode, mistyped_output="report")
+    assert (reported.is_error, reported.structured_content) == (False, {"id": "one"})
     told = [record.getMessage() for record in caplog.records if record.name == "fastmcp_authz"]
     assert len(told) == 2
     for text in (*told, f"find_person: {WITHHELD}"):
         assert f"\n    {text}\n" in RESULTS
     assert shown(refused) == "withheld"
     assert "cannot be written as JSON" in " ".join(RESULTS.split())
-    await answer(lambda: {"id": object()}, FIND, mode)
-    assert "cannot be written as JSON" in caplog.messages[-1]

@@ -27,6 +27,8 @@ class Caller:
         self.context = context
         self.settings = settings
         self.domain = domain
+        self.made: dict[Any, Any] = {}
+        """What was made for this caller alone, by what it was made of: one request comes by here several times."""
         self._answers: dict[Predicate, bool] = {}
         self._defaults: dict[str, Any] = {}
         self._asked_defaults: set[str] = set()

@@ -18,6 +18,7 @@ from .satisfaction import satisfier, settled
 from .schema import Document, compile_validator, document
 from .shapes import NO_NOTES, Record, Tree
 from .view import CallerView, InputCheck, InputSide, Options, OutputCheck, OutputSide, PersonalDefault
+from .writing import may_be_deep
 
 if TYPE_CHECKING:
     from .contract import ToolContract
@@ -29,6 +30,7 @@ def compile_view(contract: ToolContract, decisions: Decisions, settings: Setting
         reject_unknown_input_keys=settings.reject_unknown_input_keys,
         ignored_input_keys=settings.ignored_input_keys,
         lenient_inputs=bool(settings.lenient_inputs),
+        reports_mistyped=settings.mistyped_output == "report",
     )
     given = _input_side(contract, decisions, settings)
     result = _output_side(contract, decisions, settings)
@@ -92,6 +94,7 @@ def _output_side(contract: ToolContract, decisions: Decisions, settings: Setting
                 validator=compile_validator(enforced.schema),
                 prune=pruner(tree),
                 ways=alternatives(tree),
+                deep=may_be_deep(tree),
                 reporting=pruner(tree, judge_leaves=True) if settings.mistyped_output == "report" else None,
             )
         ),

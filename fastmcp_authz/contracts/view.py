@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import copy
 import logging
-import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -16,9 +15,10 @@ from ..errors import InvalidInputError, OutputWithheldError, UnknownInputKeysErr
 from . import refusals
 from .explaining import departures, explained
 from .lenient import Reader
-from .opening import MisfitError, Opening, jsonable
+from .opening import MisfitError, Opening
 from .projection import Prune
 from .schema import Schema, Slot
+from .writing import UnwritableError, written
 
 _log = logging.getLogger("fastmcp_authz")
 
@@ -45,6 +45,8 @@ class OutputCheck:
     validator: jsonschema_rs.Draft202012Validator
     prune: Prune
     ways: int
+    deep: bool
+    """See `writing.may_be_deep`."""
     reporting: Prune | None
     """Set by `mistyped_output="report"`: prunes what breaks a visible type, and still shows nothing hidden."""
 
@@ -89,6 +91,7 @@ class Options:
     reject_unknown_input_keys: bool = True
     ignored_input_keys: frozenset[str] = frozenset()
     lenient_inputs: bool = False
+    reports_mistyped: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -116,6 +119,11 @@ class CallerView:
     def output_schema(self) -> Schema | None:
         """JSON Schema of the result; its root is an object. `None` where nothing of the output is visible."""
         return None if self._output is None else self._output.schema
+
+    @property
+    def listed_output_schema(self) -> Schema | None:
+        """What clients are to hold results to: nothing under `mistyped_output="report"`, which sends what breaks it."""
+        return None if self._options.reports_mistyped else self.output_schema
 
     @property
     def default_keys(self) -> tuple[str, ...]:
@@ -191,25 +199,26 @@ class CallerView:
         if side is None:
             raise OutputWithheldError(refusals.withheld(name), ("nothing of the output is visible to this caller",))
         check, opening = side.check(), Opening()
+        report: tuple[str, ...] = ()
         try:
-            sent = _complete(check.prune(value, opening))
+            sent: dict[str, Any] = written(check.prune(value, opening), deep=check.deep)
             if check.validator.is_valid(sent):
                 return sent
             report = departures(check.validator, check.schema, sent, check.ways)
             if check.reporting is not None:
-                shown = _complete(check.reporting(value, opening))
+                shown: dict[str, Any] = written(check.reporting(value, opening), deep=check.deep)
                 _log.warning("%s: sent a result that breaks its declared type: %s", name, "; ".join(report))
                 return shown
         except MisfitError:
-            report = ("the result: fits no form of the output that this caller may see",)
+            report = report or (_misfit(value),)
+        except UnwritableError as error:
+            report = (*report, str(error))
         except Exception as error:  # whatever the code of the value raises: the answer is no
-            report = (f"what is shown of it cannot be written as JSON: {type(error).__name__}",)
+            report = (*report, f"looking at what is shown of it failed with {type(error).__name__}")
         raise OutputWithheldError(refusals.withheld(name), report)
 
 
 _NO_ARGUMENTS: Final = "arguments: are nested too deeply, or hold a text that is no Unicode."
-_SUSPECT: Final = (b"NaN", b"Infinity")
-"""What the JSON text of a value shows where a number in it may have no JSON form; a look that is cheap."""
 
 
 def _read_again(check: InputCheck, known: dict[str, Any], lenient: bool, name: str) -> dict[str, Any]:
@@ -221,25 +230,12 @@ def _read_again(check: InputCheck, known: dict[str, Any], lenient: bool, name: s
     raise InvalidInputError(refusals.invalid_values(name, problems))
 
 
-def _complete(pruned: Any) -> dict[str, Any]:
-    """What was pruned as the JSON data that is sent.
-
-    Raises:
-        Exception: A part of it has no JSON form, or it is nested more than 254 levels deep.
-    """
-    sent: dict[str, Any] = jsonable(pruned)
-    payload = to_json(sent)
-    if any(token in payload for token in _SUSPECT) and not _is_finite(sent):
-        raise ValueError("a number has no JSON form")
-    return sent
-
-
-def _is_finite(value: Any) -> bool:
-    if isinstance(value, dict):
-        return all(map(_is_finite, value.values()))
-    if isinstance(value, list):
-        return all(map(_is_finite, value))
-    return not isinstance(value, float) or math.isfinite(value)
+def _misfit(value: Any) -> str:
+    """What a result is that has not even the outline of its type; its parts are not looked at."""
+    kind = type(value)
+    if value is None or isinstance(value, str | bytes | int | float | list | tuple | set | frozenset | Iterator):
+        return f"the result: must be an object, {'None' if value is None else f'a {kind.__name__}'} was returned"
+    return "the result: fits no form of the output that this caller may see"
 
 
 def _filled(schema: Schema, personal: tuple[PersonalDefault, ...], answers: Mapping[str, Any]) -> Schema:

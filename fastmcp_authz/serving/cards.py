@@ -55,7 +55,7 @@ async def personal(shared: Card, view: CallerView, caller: Caller) -> Card:
     if view.default_keys:
         own = await with_own_defaults(view, caller)
         if own is not view:
-            changes = {"parameters": own.input_schema, "output_schema": own.output_schema}
+            changes = {"parameters": own.input_schema, "output_schema": own.listed_output_schema}
     declaration: Declaration = shared.tool.binding.declaration
     if callable(declaration.description):
         changes["description"] = await _described(declaration, caller) or shared.tool.description
@@ -69,7 +69,7 @@ def _made(
     fields.update(
         # FastMCP hands its tools to any middleware, and one may write into them; the view is everybody's.
         parameters=copy.deepcopy(view.input_schema),
-        output_schema=copy.deepcopy(view.output_schema),
+        output_schema=copy.deepcopy(view.listed_output_schema),
         description=_description(declaration, registered, view),
         binding=bind(declaration, jurisdiction, registered),
     )

@@ -8,9 +8,10 @@ from typing import Any
 
 import mcp_types
 from fastmcp.tools import ToolResult
-from pydantic_core import PydanticSerializationError, to_json, to_jsonable_python
+from pydantic_core import to_json
 
 from fastmcp_authz.contracts import refusals
+from fastmcp_authz.contracts.opening import Opening, json_key, json_leaf
 from fastmcp_authz.contracts.view import CallerView
 from fastmcp_authz.errors import OutputWithheldError
 
@@ -46,7 +47,7 @@ def sent(value: Any, view: CallerView, tool: str, *, passthrough: bool) -> ToolR
     try:
         return _sent(value, view, tool, passthrough)
     except OutputWithheldError as error:
-        logger.error("%s: a result was withheld: %s", tool, "; ".join(getattr(error, "report", ())) or "no report")
+        logger.error("%s: a result was withheld: %s.", tool, "; ".join(line.rstrip(".") for line in error.report))
     except Exception as error:
         # Not the exception itself: its text may quote the value.
         logger.error("%s: a result was withheld, pruning it failed with %s.", tool, type(error).__name__)
@@ -57,6 +58,10 @@ def _sent(value: Any, view: CallerView, tool: str, passthrough: bool) -> ToolRes
     data, blocks, is_error = _taken_apart(value)
     if is_error:
         return _error(data, blocks, view, tool)
+    if data is None and blocks:
+        raise OutputWithheldError(
+            "", ("content without data: return `structured_content` too, which is what is checked",)
+        )
     pruned = view.filter_output(data, tool=tool)
     content: Blocks = [mcp_types.TextContent(type="text", text=_text(pruned))]
     if passthrough and blocks:
@@ -74,7 +79,7 @@ def _error(data: Any, blocks: Blocks, view: CallerView, tool: str) -> ToolResult
     Raises:
         OutputWithheldError: It has no words, and its data fits nothing that the caller may see.
     """
-    texts = _only_text(blocks, tool)
+    texts = _only_text(blocks, tool, "An error is sent as text.")
     written = [found for block in texts if (found := _as_data(block)) is not None]
     if data is None and written:
         data = written[0]
@@ -86,6 +91,7 @@ def _error(data: Any, blocks: Blocks, view: CallerView, tool: str) -> ToolResult
             raise
         pruned = None
     content = words if pruned is None or words else [mcp_types.TextContent(type="text", text=_text(pruned))]
+    content = content or [mcp_types.TextContent(type="text", text=f"{tool}: The call failed.")]
     return ToolResult.model_construct(content=content, structured_content=pruned, meta=None, is_error=True)
 
 
@@ -117,40 +123,32 @@ def _repeats(block: mcp_types.ContentBlock, data: Any) -> bool:
 
     Those words are not the function's, and hold everything.
     """
-    if not isinstance(block, mcp_types.TextContent):
-        return False
-    try:
-        return bool(json.loads(block.text) == to_jsonable_python(data))
-    except (ValueError, RecursionError):
-        return False
+    told = _as_data(block)
+    return told is not None and _is_same(told, data)
 
 
-def _only_text(blocks: Blocks, tool: str) -> Blocks:
+def _is_same(told: Any, data: Any) -> bool:
+    """Whether JSON data is that of a value, of which no iterator is read and no code is run that need not be."""
+    if isinstance(told, dict):
+        opened = Opening().object(data) if Opening().container(data) is dict else {}
+        names = {json_key(key): part for key, part in opened.items()}
+        return told.keys() == names.keys() and all(_is_same(part, names[key]) for key, part in told.items())
+    if isinstance(told, list):
+        parts = list(data) if isinstance(data, list | tuple) else None
+        return parts is not None and len(told) == len(parts) and all(map(_is_same, told, parts))
+    return bool(told == json_leaf(data)) if Opening().container(data) is None else False
+
+
+def _only_text(blocks: Blocks, tool: str, advice: str = 'Say content="passthrough" to send it.') -> Blocks:
     """The text blocks; the kinds of the others are logged, since they are not sent."""
     others = sorted({block.type for block in blocks if not isinstance(block, mcp_types.TextContent)})
     if others:
         logger.warning(
-            '%s returned content that nothing prunes, so it was dropped: %s. Say content="passthrough" to send it.',
-            tool,
-            ", ".join(others),
+            "%s returned content that nothing prunes, so it was dropped: %s. %s", tool, ", ".join(others), advice
         )
     return [block for block in blocks if isinstance(block, mcp_types.TextContent)]
 
 
 def _text(pruned: dict[str, Any]) -> str:
-    """The JSON text of the data, as FastMCP writes it.
-
-    Raises:
-        OutputWithheldError: The data holds what JSON has no word for.
-    """
-    try:
-        payload = to_json(pruned, inf_nan_mode="constants")
-        if b"NaN" in payload or b"Infinity" in payload:
-            json.loads(payload, parse_constant=_not_json)
-    except (PydanticSerializationError, ValueError):
-        raise OutputWithheldError("", ("a number or a character that JSON cannot hold",)) from None
-    return payload.decode()
-
-
-def _not_json(word: str) -> None:
-    raise ValueError(word)
+    """The JSON text of the data, as FastMCP writes it."""
+    return to_json(pruned).decode()

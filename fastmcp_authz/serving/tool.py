@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 from fastmcp.exceptions import ValidationError
 from fastmcp.tools import FunctionTool, Tool, ToolResult
@@ -117,11 +117,14 @@ def in_domain(declaration: Declaration, caller: Caller) -> bool:
 
 async def with_own_defaults(view: CallerView, caller: Caller) -> CallerView:
     """The view with this caller's answers to `@default_for`, on a copy."""
+    if view in caller.made:
+        return cast("CallerView", caller.made[view])
     answers = await caller.defaults(view.default_keys)
     rejected = view.rejected_defaults(answers)
     if rejected:
         logger.warning("%s: default_for answered what its field does not take: %s.", view.name, ", ".join(rejected))
-    return view.with_defaults(answers)
+    made = caller.made[view] = view.with_defaults(answers)
+    return made
 
 
 def _hints_refuse(tool: str, error: HintError, view: CallerView) -> str:
@@ -131,5 +134,10 @@ def _hints_refuse(tool: str, error: HintError, view: CallerView) -> str:
     """
     shown = view.input_schema.get("properties", {})
     names = {str(each["loc"][0]) for each in error.errors(include_url=False, include_input=False) if each["loc"]}
+    logger.warning(
+        "%s: the hints of the function refused what its annotation accepts, in %s. Make the two agree.",
+        tool,
+        ", ".join(sorted(names)) or "its arguments",
+    )
     problems = [f"{name}: is not accepted by the tool." for name in sorted(names) if name in shown]
     return refusals.invalid_values(tool, problems)

@@ -40,14 +40,6 @@ class View:
         return value
 
 
-@pytest.mark.parametrize("value", [float("nan"), [float("-inf")], "\ud800"])
-def test_what_json_has_no_word_for_is_never_sent(value: Any) -> None:
-    view: Any = View()
-    result = sent({"n": value}, view, "fn", passthrough=False)
-    assert result.is_error
-    assert result.structured_content is None
-
-
 def test_a_failure_in_pruning_withholds_the_result_and_quotes_nothing(caplog: pytest.LogCaptureFixture) -> None:
     view: Any = View(LookupError("a secret value"))
     result = sent({"n": 1}, view, "fn", passthrough=False)

@@ -228,6 +228,28 @@ def test_what_is_shown_and_has_no_json_form_is_withheld(shown: Callable[[], Any]
     assert withheld(ROWS, {"rows": [{"id": shown()}]})
 
 
+CUT = "#: () -> output\n@rbs type output = { a: Integer, ?s: String } | { a: { b: Integer }, t: String }"
+
+
+def test_a_container_in_the_place_of_a_scalar_is_not_looked_into() -> None:
+    assert withheld("#: () -> output\n@rbs type output = { a: Integer }", {"a": {"b": endless()}}) == (
+        "a: must be a whole number, an object was returned.",
+    )
+    assert withheld("#: () -> output\n@rbs type output = { a: Array[Integer] }", {"a": [1, endless()]}) == (
+        "a[1]: must be a whole number, a list was returned.",
+    )
+    assert withheld("#: () -> output\n@rbs type output = { a: Hash[String, bool] }", {"a": {"b": {"c": endless()}}})
+    assert withheld("#: () -> output\n@rbs type output = { a: Array }", {"a": {"c": endless()}})
+    assert withheld("#: () -> output\n@rbs type output = { a: Integer | String }", {"a": [endless()]})
+    assert sent(CUT, {"a": {"b": 1, "c": endless()}, "t": "x"}) == '{"a": {"b": 1}, "t": "x"}'
+
+
+def test_a_generator_in_what_is_shown_whole_is_read_once_too() -> None:
+    docstring = "#: () -> output\n@rbs type output = { v: untyped, a: Integer } | { v: untyped, b: Integer }"
+    assert sent(docstring, {"v": (n for n in (1, 2)), "b": 1}) == '{"v": [1, 2], "b": 1}'
+    assert sent(docstring, {"v": {"n": [(n for n in (1, 2))]}, "b": 1}) == '{"v": {"n": [[1, 2]]}, "b": 1}'
+
+
 @pytest.mark.parametrize("row", [Broken(), Written(), Careful(secret=object()), Careful(rows=[object()])])
 def test_a_hidden_field_that_cannot_be_written_leaves_the_others(row: BaseModel) -> None:
     assert sent(ROWS, {"rows": [row], "row": row}) == '{"rows": [{"id": "1"}], "row": {"id": "1"}}'
@@ -283,8 +305,35 @@ def test_a_hundred_thousand_rows_are_sent() -> None:
 
 
 def test_untyped_values_are_sent_as_deep_as_json_is_written() -> None:
-    assert len(sent(OPEN, {"v": deep(200)})) > 400
-    assert withheld(OPEN, {"v": deep(500)})
+    assert len(sent(OPEN, {"v": deep(180)})) > 360
+    for levels in (200, 250, 500, 20_000):
+        (report,) = withheld(OPEN, {"v": deep(levels)})
+        assert report.endswith("is nested more than 190 levels deep")
+
+
+def test_numbers_that_no_reader_takes_are_withheld() -> None:
+    for docstring in (OPEN, "#: () -> output\n@rbs type output = { v: Integer }"):
+        assert len(sent(docstring, {"v": 10**4299})) > 4300
+        assert withheld(docstring, {"v": 10**4300}) == ("v: is a number of more than 4300 digits: return it as text",)
+    assert sent(OPEN, {"v": "1" * 5000}) == json.dumps({"v": "1" * 5000})
+
+
+@pytest.mark.parametrize(
+    ("value", "report"),
+    [
+        ({"v": [{"a": float("nan")}]}, "v[0].a: is no finite number, and JSON has no other"),
+        ({"v": {"a": object()}}, "v.a: object cannot be written as JSON (PydanticSerializationError)"),
+        ({"v": {(1, 2): 1, 5: object}}, "v.5: type cannot be written as JSON (PydanticSerializationError)"),
+        ({"v": {(1, object()): 1}}, "v: has a key of type tuple, which is no text"),
+        ({"v": [cycle()]}, "v[0].secret: contains itself"),
+        ({"v": b"\xff"}, "v: bytes cannot be written as JSON (UnicodeDecodeError)"),
+        ({"v": "\ud800"}, "v: str cannot be written as JSON (PydanticSerializationError)"),
+        ([1], "the result: must be an object, a list was returned"),
+        (None, "the result: must be an object, None was returned"),
+    ],
+)
+def test_what_cannot_be_written_is_told_by_path_and_kind(value: Any, report: str) -> None:
+    assert withheld(OPEN, value) == (report,)
 
 
 def test_two_parts_may_be_one_object() -> None:
