@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from ..annotations import Annotation, Span, read_annotation
@@ -17,7 +18,7 @@ from .compile import compile_view
 from .definitions import is_nilable
 from .relations import guarded
 from .reveal import reveal
-from .shapes import Record, Ref, Shape, Tree, predicates_of, reachable
+from .shapes import NULL, Record, Ref, Shape, Tree, predicates_of, reachable
 from .sides import SharedTypes, Sides, library, places, visible_aliases
 from .view import CallerView
 
@@ -103,10 +104,13 @@ class ToolContract:
         prose_reader: ProseReader | None = None,
         where: str | None = None,
         first_line: int = 1,
+        module_file: Path | None = None,
         sketch: str | None = None,
     ) -> tuple[ToolContract | None, tuple[Problem, ...]]:
-        """`parse` for those who have problems of their own to add: the contract, if one came out, and the problems.
+        """`parse` for those who have problems of their own to add: the contract and the problems.
 
+        Where there are any, the contract is good for nothing but to look for more in it, if there is one at all.
+        `module_file` is the file beside which, or above which, `sig/shared` is searched too.
         `sketch` is the signature that is proposed where there is none.
         """
         settings = settings or preset_settings()
@@ -115,25 +119,24 @@ class ToolContract:
         if prose_reader is not None and annotation.prose:
             description, prose = prose_reader(annotation.prose)
             parameter_prose.update(prose)
-        aliases, import_problems = visible_aliases(annotation, library(shared_types, settings))
+        aliases, import_problems = visible_aliases(annotation, library(shared_types, settings, module_file))
         start = Span(0, 0, annotation.source)
         builder = Builder(aliases, unread=annotation.unread, known_predicates=settings.known_predicates, start=start)
         sides = Sides(annotation, aliases, builder, start, sketch)
         found = [*problems, *import_problems]
-        given: Record | None = None
-        result: Shape | None = None
+        contract: ToolContract | None = None
         try:
             given, result = sides.input(parameter_prose), sides.output()
+            sides.build_others()
             builder.finish(*(side for side in (given, result) if side is not None))
             found += [at.problem(message) for at, message in builder.problems]
-            if not found and result is not None:
-                found += sides.check(result)
+            if not builder.table.overfull:
+                found += sides.check(result, whole=not found)
+                if given is not None:
+                    contract = cls._of(name, description, given, result or NULL, annotation, builder, settings)
         except RecursionError:
             found.append(start.problem("names refer to one another too deeply: flatten these types."))
-        if found or given is None or result is None:
-            return None, tuple(sorted(found, key=lambda p: (p.where, p.line, p.column)))
-        contract = cls._of(name, description, given, result, annotation, builder, settings)
-        return contract, ()
+        return contract, tuple(found)
 
     @classmethod
     def _of(
@@ -221,7 +224,8 @@ def _pruned(tree: Tree) -> Tree:
 
 
 def declaration_error(name: str, where: str | None, problems: Sequence[Problem]) -> ContractError:
-    """The one error of a wrong declaration."""
+    """The one error of a wrong declaration, its problems in the order of the text, those without a line last."""
+    problems = sorted(problems, key=lambda p: (not p.where, p.where, p.line, p.column))
     count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
     place = f" ({where})" if where else ""
     return ContractError(f"{name}{place} declares a contract with {count}.", problems)

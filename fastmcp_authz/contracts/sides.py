@@ -7,13 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
-from ..annotations import Alias, Annotation, Library, Name, Span
+from ..annotations import Alias, Annotation, Library, Name, Span, shared_folders
 from ..annotations import Record as RecordSyntax
 from ..errors import Problem
 from ..settings import Settings
 from .build import Builder
 from .satisfaction import unsatisfied
-from .shapes import Field, MapOf, Record, Ref, Shape, Tree, Union
+from .shapes import NULL, Anything, Field, MapOf, Record, Ref, Shape, Tree, Union
 
 SharedTypes: TypeAlias = str | Path | Sequence[str | Path] | Mapping[str, str]
 """A folder of `.rbs` files, several, or texts by file name."""
@@ -69,11 +69,17 @@ class Sides:
             return None
         return self._builder.type(Name("output", at=self._aliases["output"].at))
 
-    def check(self, result: Shape) -> list[Problem]:
-        """What can only be asked once everything else is right."""
-        tree = Tree(result, self._builder.table.shapes)
+    def build_others(self) -> None:
+        """Build what is declared here and used nowhere, so that what is wrong in it is told too."""
+        for alias in self._annotation.aliases:
+            if not alias.parameters:
+                self._builder.type(Name(alias.name, at=alias.at))
+
+    def check(self, result: Shape | None, *, whole: bool) -> list[Problem]:
+        """What can only be asked once everything is built. Unless all of it is right, `whole`, some is `untyped`."""
         found: list[Problem] = []
-        if not _gives_objects(result, tree, frozenset()):
+        tree = Tree(result or NULL, self._builder.table.shapes)
+        if result is not None and not _gives_objects(result, tree, whole, frozenset()):
             at = self._aliases["output"].at
             found.append(
                 at.problem("the values of `output` must be objects: put a record around it, `{ result: ... }`.")
@@ -92,19 +98,19 @@ def _with_prose(each: Field, text: str | None) -> Field:
     return replace(each, shape=replace(each.shape, notes=notes))
 
 
-def _gives_objects(shape: Shape, tree: Tree, seen: frozenset[str]) -> bool:
+def _gives_objects(shape: Shape, tree: Tree, whole: bool, seen: frozenset[str]) -> bool:
     if isinstance(shape, Ref):
-        return shape.key in seen or _gives_objects(tree.definitions[shape.key], tree, seen | {shape.key})
+        return shape.key in seen or _gives_objects(tree.definitions[shape.key], tree, whole, seen | {shape.key})
     if isinstance(shape, Union):
-        return all(_gives_objects(m.shape, tree, seen) for m in shape.members)
-    return isinstance(shape, Record | MapOf)
+        return all(_gives_objects(m.shape, tree, whole, seen) for m in shape.members)
+    return isinstance(shape, Record | MapOf) or (isinstance(shape, Anything) and not whole)
 
 
-def library(shared: SharedTypes, settings: Settings) -> Library:
-    if isinstance(shared, Mapping):
-        return Library(settings.shared_type_paths, shared)
-    folders = [shared] if isinstance(shared, str | Path) else list(shared)
-    return Library((*map(Path, folders), *settings.shared_type_paths))
+def library(shared: SharedTypes, settings: Settings, module_file: Path | None = None) -> Library:
+    """Where imports are looked for: what the tool says, what the settings say, `sig/shared` beside its module."""
+    texts = shared if isinstance(shared, Mapping) else {}
+    folders = () if isinstance(shared, Mapping) else [shared] if isinstance(shared, str | Path) else shared
+    return Library(shared_folders(module_file, [*map(Path, folders), *settings.shared_type_paths]), texts)
 
 
 def visible_aliases(annotation: Annotation, library: Library) -> tuple[dict[str, Alias], list[Problem]]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from fastmcp.utilities.docstring_parsing import parse_docstring
 
-from fastmcp_authz.annotations import read_annotation, shared_folders
+from fastmcp_authz.annotations import read_annotation
 from fastmcp_authz.contracts.contract import ToolContract, declaration_error
 from fastmcp_authz.contracts.sides import SharedTypes
 from fastmcp_authz.errors import ContractError, Problem
@@ -42,11 +42,12 @@ def read_contract(
         return ToolContract.examine(
             docstring,
             name=fn.__name__,
-            shared_types=_shared(shared_types, file),
+            shared_types=shared_types,
             settings=settings,
             prose_reader=_read_prose,
             where=_shown(file),
             first_line=first_line,
+            module_file=file if file.exists() else None,
             sketch=sketch(signature),
         )
 
@@ -54,7 +55,7 @@ def read_contract(
 
     def all_problems(first_line: int) -> tuple[ToolContract | None, list[Problem]]:
         contract, found = examine(first_line)
-        agreed = disagreements(signature, contract, place) if contract is not None and not found else ()
+        agreed = disagreements(signature, contract, place) if contract is not None else ()
         return contract, [*found, *agreed, *also, *signature_problems(signature, place)]
 
     contract, problems = all_problems(1)
@@ -103,13 +104,6 @@ def _read_prose(prose: str) -> tuple[str, Mapping[str, str]]:
     bearer.__doc__ = prose
     parsed = parse_docstring(bearer)
     return parsed.description or "", parsed.parameters
-
-
-def _shared(shared_types: SharedTypes, file: Path) -> SharedTypes:
-    if isinstance(shared_types, Mapping):
-        return shared_types
-    first = [shared_types] if isinstance(shared_types, str | Path) else list(shared_types)
-    return shared_folders(file if file.exists() else None, [Path(folder) for folder in first])
 
 
 def _docstring_line(fn: Callable[..., Any]) -> int:

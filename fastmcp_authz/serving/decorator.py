@@ -92,6 +92,7 @@ def _declared(fn: Callable[..., Any], options: DeclarationOptions) -> Callable[.
     refuse_unknown_options(options, DeclarationOptions, "authorized_tool")
     signature = read_signature(fn)
     gates, problems = _gates(options)
+    problems += _single_texts(options)
     content = options.get("content", "pruned")
     if content not in ("pruned", "passthrough"):
         problems.append(Problem(f'content={content!r} is not known: write "pruned" or "passthrough".'))
@@ -178,6 +179,16 @@ def _gates(options: DeclarationOptions) -> tuple[tuple[Predicate, ...], list[Pro
                     )
                 )
     return tuple(dict.fromkeys(gates)), problems
+
+
+def _single_texts(options: DeclarationOptions) -> list[Problem]:
+    """A text where several are expected would be taken for its letters."""
+    found = ((name, options.get(name)) for name in ("known_predicates", "shared_type_paths", "domains"))
+    return [
+        Problem(f"{name}={text!r} is one text: write {name}=[{text!r}].")
+        for name, text in found
+        if isinstance(text, str)
+    ]
 
 
 def _is_name(flag: object) -> bool:

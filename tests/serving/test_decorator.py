@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Annotated, Any, assert_type
@@ -259,6 +260,14 @@ def test_gates_that_are_no_list_of_pairs_are_one_problem(gates: Any) -> None:
     assert "with 1 problem" in problems
 
 
+@pytest.mark.parametrize("option", ["known_predicates", "shared_type_paths", "domains"])
+def test_one_text_in_the_place_of_several_is_an_error(option: str) -> None:
+    def fn() -> None:
+        """@rbs type output = { ok: bool }"""
+
+    assert f"{option}='sms' is one text: write {option}=['sms']." in problems_of(fn, **{option: "sms"})
+
+
 def test_wrong_options_are_errors() -> None:
     def fn() -> None:
         """@rbs type output = { ok: bool }"""
@@ -314,6 +323,58 @@ def test_shared_types_may_be_texts() -> None:
 
     assert "oops" in problems_of(fn)
     authorized_tool(shared_types={"oops.rbs": "type oops = { error: String }"})(fn)
+
+
+def test_shared_types_are_searched_in_the_tools_own_place_then_the_settings_then_beside_the_module(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = tmp_path / "settings"
+    files = [(tmp_path / "own", "a"), (settings, "a"), (settings, "b"), *((tmp_path / "sig/shared", n) for n in "abc")]
+    for folder, file in files:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{file}.rbs").write_text(f"type {file} = {{ {folder.name}: String }}")
+    imports = "".join(f"    @rbs import {name}\n" for name in "abc")
+    source = f'def fn() -> dict:\n    """\n{imports}    @rbs type output = {{ x: a, y: b, z: c }}\n    """\n'
+    module = tmp_path / "tools.py"
+    module.write_text(source)
+    made: dict[str, Any] = {}
+    exec(compile(source, str(module), "exec"), made)
+
+    def found(**options: Any) -> list[str]:
+        declared = declaration_of(authorized_tool(**options)(made["fn"]))
+        assert declared is not None
+        schema = declared.contract.view(None).output_schema
+        assert schema is not None
+        return [next(iter(part["properties"])) for part in schema["properties"].values()]
+
+    assert found() == ["shared", "shared", "shared"]
+    assert found(shared_type_paths=[settings]) == ["settings", "settings", "shared"]
+    assert found(shared_types=tmp_path / "own", shared_type_paths=[settings]) == ["own", "settings", "shared"]
+    monkeypatch.setenv("FASTMCP_AUTHZ_SHARED_TYPE_PATHS", json.dumps([str(settings)]))
+    assert found() == ["settings", "settings", "shared"]
+    assert found(shared_types={"a.rbs": "type a = { text: String }"}) == ["text", "settings", "shared"]
+
+
+def test_every_problem_is_told_at_once() -> None:
+    def fn(a: str, reason: str) -> None:
+        """
+        @rbs type output = Array[Strng]
+        @rbs type unused = { y: Foo }
+        #: (a: Strng, ?zz: Integer, ?b: Integer @default(x), reason: String @requires(:x)) -> output
+        """
+
+    problems = problems_of(fn)
+    for part in (
+        "with 8 problems",
+        "values of `output` must be objects",
+        "unknown type `Strng`",
+        "unknown type `Foo`",
+        "`zz` is in the annotation and no parameter",
+        "`b` is in the annotation and no parameter",
+        "`@default(x)` does not satisfy",
+        "`reason` has none",
+    ):
+        assert part in problems
 
 
 def test_options_reach_the_declaration() -> None:
