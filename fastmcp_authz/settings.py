@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import difflib
+import json
 import os
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Field
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import Field, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
+
+from fastmcp_authz.errors import ConfigurationError
 
 
 class Settings(BaseSettings):
@@ -47,12 +51,46 @@ class Settings(BaseSettings):
     """Predicate names that look like a slip of a tag and are none."""
 
 
+_PREFIX = "FASTMCP_AUTHZ_"
+
+
 def preset_settings() -> Settings:
-    """The settings that the environment presets, read again only when it has changed."""
-    prefix = "FASTMCP_AUTHZ_"
-    return _preset(tuple(sorted((k, v) for k, v in os.environ.items() if k.upper().startswith(prefix))))
+    """The settings that the environment presets, read again only when it has changed.
+
+    Raises:
+        ConfigurationError: A variable names no setting, or its value cannot be read.
+    """
+    return _preset(tuple(sorted((k, v) for k, v in os.environ.items() if k.upper().startswith(_PREFIX))))
 
 
 @lru_cache(maxsize=8)
-def _preset(_environment: tuple[tuple[str, str], ...]) -> Settings:
-    return Settings()
+def _preset(environment: tuple[tuple[str, str], ...]) -> Settings:
+    for variable, _ in environment:
+        # Left alone, a misspelt one would be a rule that nobody follows.
+        if variable.upper().removeprefix(_PREFIX).lower() not in Settings.model_fields:
+            raise ConfigurationError(f"{variable} in the environment names no setting. {_meant(variable)}")
+    try:
+        return Settings()
+    except ValidationError as error:
+        wrong = "; ".join(f"{_PREFIX}{str(e['loc'][0]).upper()}: {e['msg']}" for e in error.errors(include_url=False))
+        raise ConfigurationError(f"The environment presets what is no setting. {wrong}.") from None
+    except SettingsError as error:
+        names = [k for k, v in environment if not _is_json(v)]
+        raise ConfigurationError(
+            f"{' or '.join(names) or 'The environment'} cannot be read: lists are written as JSON, "
+            f"{_PREFIX}KNOWN_PREDICATES='[\"audited\"]'. ({error})"
+        ) from None
+
+
+def _meant(variable: str) -> str:
+    names = [f"{_PREFIX}{name.upper()}" for name in Settings.model_fields]
+    near = difflib.get_close_matches(variable.upper(), names, n=1)
+    return f"Did you mean {near[0]}?" if near else f"There are {', '.join(names)}."
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True

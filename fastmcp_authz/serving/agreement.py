@@ -128,15 +128,11 @@ def _needs_everyone(parameter: inspect.Parameter, declared: Field | None, contra
             f"A parameter that some callers cannot see needs a default in Python too: `{name}` has none. "
             f"Write `{name}=...` in the signature of the function."
         )
-    if not declared.required or _made_optional(name, contract):
+    if not declared.required:
         return (
             f"`{name}` may be left out by the annotation and has no default in Python: give it one, or remove its `?`."
         )
     return None
-
-
-def _made_optional(name: str, contract: ToolContract) -> bool:
-    return contract.settings.nullable_inputs == "opt-in" and name in contract.nilable_parameters
 
 
 def _contradiction(name: str, hint: Any, declared: frozenset[str]) -> str | None:

@@ -67,6 +67,13 @@ class Declaration:
         return self._adapters.get(Same(owner), make)
 
     @functools.cached_property
+    def null_where_left_out(self) -> frozenset[str]:
+        """What `nullable_inputs="opt-in"` lets callers leave out and Python does not: the function gets `None`."""
+        parameters = inspect.signature(self.original).parameters
+        nilable = self.contract.nilable_parameters & parameters.keys()
+        return frozenset(name for name in nilable if parameters[name].default is inspect.Parameter.empty)
+
+    @functools.cached_property
     def published_description(self) -> str | None:
         """What FastMCP makes of the guard's doc, to tell it from a description that the author gave `@mcp.tool`."""
         return parse_docstring(self.guard).description

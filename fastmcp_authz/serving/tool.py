@@ -82,6 +82,8 @@ class AuthorizedTool(Tool):
             )
         except (UnknownInputKeysError, InvalidInputError) as error:
             return refusal(str(error))
+        if caller.settings.nullable_inputs == "opt-in":
+            accepted = {**dict.fromkeys(bound.declaration.null_where_left_out), **accepted}
         run = Run(view, self.name, bound.declaration.content == "passthrough", bound.runner.fn)
         with running(run):
             try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -140,6 +141,47 @@ def test_options_win_over_settings_and_settings_over_the_environment(monkeypatch
     assert (preset.missing_predicate, preset.predicate_timeout) == ("deny", 7)
     own = Authz(server(), settings=preset.model_copy(update={"predicate_timeout": 3.0}), missing_predicate="error")
     assert (own.settings.missing_predicate, own.settings.predicate_timeout) == ("error", 3)
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "message"),
+    [
+        ("MISING_PREDICATE", "deny", "names no setting. Did you mean FASTMCP_AUTHZ_MISSING_PREDICATE?"),
+        ("SHARED_TYPE_PATHS", "/x", "FASTMCP_AUTHZ_SHARED_TYPE_PATHS cannot be read: lists are written as JSON"),
+        ("CACHED_VIEWS", "many", "FASTMCP_AUTHZ_CACHED_VIEWS: Input should be a valid integer"),
+        ("MISSING_PREDICATE", "no", "FASTMCP_AUTHZ_MISSING_PREDICATE: Input should be 'allow', 'deny' or 'error'"),
+    ],
+)
+def test_an_environment_that_presets_nonsense_is_refused(
+    variable: str, value: str, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(f"FASTMCP_AUTHZ_{variable}", value)
+    with pytest.raises(ConfigurationError, match=re.escape(message)):
+        Authz(server())
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_what_opt_in_makes_optional_is_none_where_it_is_left_out(mode: str) -> None:
+    mcp = FastMCP("opt-in")
+
+    @mcp.tool
+    @authorized_tool
+    def fn(a: str | None, b: str | None = "python", *, c: str | None) -> dict[str, Any]:
+        """
+        #: (a: String?, b: String?, c: String? @nullable()) -> output
+        @rbs type output = { got: Array[String?] }
+        """
+        return {"got": [a, b, c]}
+
+    Authz(mcp, nullable_inputs="opt-in", lenient_inputs=False)
+    async with Client(mcp, mode=mode) as client:
+        (tool,) = await client.list_tools()
+        assert "required" not in tool.input_schema
+        assert (await client.call_tool("fn", {})).structured_content == {"got": [None, "python", None]}
+        assert (await client.call_tool("fn", {"a": "x", "c": None})).structured_content == {
+            "got": ["x", "python", None]
+        }
+        assert "a: must be text, null was sent." in text_of(await client.call_tool_mcp("fn", {"a": None}))
 
 
 def test_a_context_that_cannot_be_called_is_refused() -> None:
