@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import difflib
 import inspect
-from collections import abc
+import json
 from collections.abc import Iterator
-from types import NoneType, UnionType
-from typing import Annotated, Any, Final, Union, get_args, get_origin
-
-from pydantic import BeforeValidator, PlainValidator, WrapValidator
+from typing import Any, Final
 
 from fastmcp_authz.contracts.contract import ToolContract
 from fastmcp_authz.contracts.shapes import (
@@ -23,21 +20,13 @@ from fastmcp_authz.contracts.shapes import (
     Tree,
     TupleOf,
     Words,
+    is_null,
 )
 from fastmcp_authz.contracts.shapes import Union as UnionShape
 from fastmcp_authz.errors import Problem
+from fastmcp_authz.serving.hints import ANYTHING, accepted, constants, inside, written
 from fastmcp_authz.serving.signatures import Signature
 
-_ANYTHING: Final = frozenset({"string", "integer", "number", "boolean", "array", "object", "null"})
-_HINTS: Final = {
-    str: frozenset({"string"}),
-    int: frozenset({"integer"}),
-    float: frozenset({"integer", "number"}),
-    bool: frozenset({"boolean"}),
-    NoneType: frozenset({"null"}),
-}
-_LISTS: Final = (list, tuple, set, frozenset, abc.Sequence, abc.Set, abc.Iterable, abc.Collection)
-_OBJECTS: Final = (dict, abc.Mapping, abc.MutableMapping)
 _NAMES: Final = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "array": "list"}
 _RBS: Final = {
     "string": "String",
@@ -48,7 +37,6 @@ _RBS: Final = {
     "object": "Hash",
     "null": "nil",
 }
-_CONVERTERS: Final = (BeforeValidator, PlainValidator, WrapValidator)
 
 
 def signature_problems(signature: Signature, place: str) -> Iterator[Problem]:
@@ -85,7 +73,7 @@ def disagreements(signature: Signature, contract: ToolContract, place: str) -> I
                 yield at(name, message)
     for name, each in declared.items():
         if name in signature.given and name in signature.hints:
-            message = _contradiction(name, signature.hints[name], _types(each.shape, contract.input))
+            message = _contradiction(name, signature.hints[name], each.shape, contract.input)
             if message is not None:
                 yield at(name, message)
 
@@ -100,8 +88,8 @@ def sketch(signature: Signature) -> str:
 
 
 def _spelt(hint: Any) -> str:
-    kinds = _accepted(hint) if hint is not None else _ANYTHING
-    if kinds == _ANYTHING:
+    kinds = accepted(hint) if hint is not None else ANYTHING
+    if kinds == ANYTHING:
         return "untyped"
     (kind, *others) = sorted(_without_integer(kinds - {"null"})) or ["null"]
     return "untyped" if others else _RBS[kind] + ("?" if "null" in kinds and kind != "null" else "")
@@ -135,18 +123,47 @@ def _needs_everyone(parameter: inspect.Parameter, declared: Field | None, contra
     return None
 
 
-def _contradiction(name: str, hint: Any, declared: frozenset[str]) -> str | None:
-    # Null is left out: `reason: str = None` is common, and such a call is refused in our own words.
-    refused = declared - _accepted(hint) - {"null"}
-    if not refused or declared == _ANYTHING:
-        return None
-    written = hint.__name__ if isinstance(hint, type) else str(hint).replace("typing.", "")
-    kinds = sorted(_without_integer(declared - {"null"}))
-    better = " | ".join(_NAMES.get(kind, "dict[str, Any]") for kind in kinds)
-    return (
-        f"`{name}` takes {_listed(declared)} by the annotation, and its hint `{written}` refuses "
-        f"{_listed(refused)}: write `{name}: {better}`."
-    )
+def _contradiction(name: str, hint: Any, shape: Shape, tree: Tree, part: str = "") -> str | None:
+    """Where a hint refuses what the annotation says of a parameter, or of a `part` of it, in so far as it is plain.
+
+    Null is left out: `reason: str = None` is common, and such a call is refused in our own words.
+    """
+    place = f"{part}`{name}`"
+    declared = _types(shape, tree)
+    refused = declared - accepted(hint) - {"null"}
+    if refused and declared != ANYTHING:
+        kinds = sorted(_without_integer(declared - {"null"}))
+        better = " | ".join(_NAMES.get(kind, "dict[str, Any]") for kind in kinds)
+        return (
+            f"{place} takes {_listed(declared)} by the annotation, and its hint `{written(hint)}` refuses "
+            f"{_listed(refused)}: write `{better if part else f'{name}: {better}'}`."
+        )
+    members = _members(shape, tree)
+    if all(isinstance(member, Words) for member in members):
+        words = [value for member in members if isinstance(member, Words) for value in member.values]
+        only = constants(hint)
+        missing = [value for value in words if only is not None and value not in only]
+        if missing:
+            return (
+                f"{place} may be `{json.dumps(missing[0])}` by the annotation, and its hint `{written(hint)}` refuses "
+                f"that: write `Literal[{', '.join(map(repr, words))}]`."
+            )
+    match members:
+        case [ListOf(items=items)]:
+            return _contradiction(name, inside(hint, "array"), items, tree, f"an item of {part}")
+        case [MapOf(values=values)]:
+            return _contradiction(name, inside(hint, "object"), values, tree, f"a value of {part}")
+        case _:
+            return None
+
+
+def _members(shape: Shape, tree: Tree, seen: frozenset[str] = frozenset()) -> list[Shape]:
+    """What a type is the union of, null apart."""
+    if isinstance(shape, Ref):
+        return [] if shape.key in seen else _members(tree.definitions[shape.key], tree, seen | {shape.key})
+    if isinstance(shape, UnionShape):
+        return [each for m in shape.members for each in _members(m.shape, tree, seen)]
+    return [] if is_null(shape) else [shape]
 
 
 def _types(shape: Shape, tree: Tree, seen: frozenset[str] = frozenset()) -> frozenset[str]:
@@ -165,23 +182,7 @@ def _types(shape: Shape, tree: Tree, seen: frozenset[str] = frozenset()) -> froz
         case Record() | MapOf():
             return frozenset({"object"})
         case _:
-            return _ANYTHING
-
-
-def _accepted(hint: Any) -> frozenset[str]:
-    """The JSON types that pydantic can make the hint of; all of them where it is not obvious."""
-    origin = get_origin(hint)
-    if origin is Annotated:
-        inner, *metadata = get_args(hint)
-        return _ANYTHING if any(isinstance(each, _CONVERTERS) for each in metadata) else _accepted(inner)
-    if origin in (Union, UnionType):
-        return frozenset[str]().union(*(_accepted(member) for member in get_args(hint)))
-    kind = origin or hint
-    if kind in _LISTS:
-        return frozenset({"array"})
-    if kind in _OBJECTS:
-        return frozenset({"object"})
-    return _HINTS.get(kind, _ANYTHING) if isinstance(kind, type) else _ANYTHING
+            return ANYTHING
 
 
 def _is_single(parameter: inspect.Parameter) -> bool:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import Enum
 from pathlib import Path
-from typing import Annotated, Any, assert_type
+from typing import Annotated, Any, Literal, assert_type
 
 import pytest
 from fastmcp import Context, FastMCP
@@ -155,6 +158,15 @@ def test_a_function_that_takes_anything_cannot_be_declared() -> None:
     assert "`a` is positional-only" in problems_of(positional)
 
 
+class Colour(Enum):
+    RED = "red"
+
+
+@dataclass
+class Row:
+    a: str
+
+
 @pytest.mark.parametrize(
     ("annotation", "hint"),
     [
@@ -167,6 +179,15 @@ def test_a_function_that_takes_anything_cannot_be_declared() -> None:
         ("String", list[str]),
         ("Integer | String", int),
         ("Hash[String, Integer]", list[int]),
+        ("Array[String]", list[int]),
+        ("Array[String]?", list[int] | None),
+        ("Array[Array[String]]", list[tuple[int, ...]]),
+        ("Hash[String, Array[bool]]", dict[str, list[str]]),
+        ('"a" | "c"', Literal["a", "b"]),
+        ('Array["green"]', list[Colour]),
+        ("Integer", Colour),
+        ("Array[String]", Decimal),
+        ("String", Row),
     ],
 )
 def test_a_hint_that_plainly_contradicts_its_annotation_is_an_error(annotation: str, hint: Any) -> None:
@@ -195,6 +216,16 @@ def test_a_hint_that_plainly_contradicts_its_annotation_is_an_error(annotation: 
         ("String", Any),
         ("String", Annotated[int, BeforeValidator(len)]),
         ("String", "Unresolvable"),
+        ("Array[Integer]", list[float]),
+        ("Array[Integer | String]", list[int | str]),
+        ("Array[untyped]", list[int]),
+        ("Hash[String, Integer?]", dict[str, int | None]),
+        ("[String, Integer]", tuple[str, int]),
+        ('"a" | "b"', Literal["a", "b", "c"]),
+        ('"red"', Colour),
+        ('Array["red"]', list[Colour]),
+        ("String", Decimal),
+        ("{ a: String }", Row),
     ],
 )
 def test_a_hint_that_can_take_the_value_is_fine(annotation: str, hint: Any) -> None:
