@@ -37,6 +37,12 @@ class Sides:
         shape: Shape
         if "input" in self._aliases:
             alias = self._aliases["input"]
+            if signature is not None and not signature.whole_input:
+                self._builder.problem(
+                    signature.at,
+                    "the inputs are declared twice, here and by `@rbs type input`: remove one, or write "
+                    "`#: (input) -> output`.",
+                )
             known = self._builder.table.resolved(self._builder.type(Name("input", at=alias.at)))
             if not isinstance(known, Record):
                 self._builder.problem(

@@ -408,6 +408,17 @@ def test_every_problem_is_told_at_once() -> None:
         assert part in problems
 
 
+def test_inputs_that_are_declared_twice_are_an_error() -> None:
+    def fn(a: str) -> None:
+        """
+        @rbs type output = { ok: bool }
+        @rbs type input = { a: String }
+        #: (a: String @requires(:x)) -> output
+        """
+
+    assert "the inputs are declared twice" in problems_of(fn)
+
+
 def test_options_reach_the_declaration() -> None:
     @authorized_tool(
         domains=["operator"],
