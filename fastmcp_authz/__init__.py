@@ -15,6 +15,7 @@ from .errors import (
 from .serving.authz import Authz
 from .serving.decorator import authorized_tool
 from .serving.middleware import AuthzMiddleware
+from .serving.notifying import notify_changed
 from .settings import Settings
 
 __version__ = "0.1.0.dev0"
@@ -35,4 +36,5 @@ __all__ = [
     "ToolContract",
     "UnknownInputKeysError",
     "authorized_tool",
+    "notify_changed",
 ]

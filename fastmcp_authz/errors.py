@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
+from unicodedata import category, east_asian_width
 
 _WIDTH: Final = 110
 """Columns of an error report."""
+
+_EXCERPT: Final = 150
+"""The most characters of a line that a report shows."""
+
+_MOST_TOLD: Final = 20
+"""The most problems that a report tells in full."""
+
+_LONGEST_MESSAGE: Final = 2_000
+"""The most characters of a message."""
+
+_CONTROLS: Final = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+"""What moves the cursor, ends a line, turns the direction of the text, or cannot be encoded."""
 
 
 class AuthzError(Exception):
@@ -28,12 +42,42 @@ class Problem:
     """
 
     message: str
-    """What is wrong and what to write instead."""
+    """What is wrong and what to write instead. It quotes the author, so what is longer than any advice is cut."""
     where: str = ""
     line: int = 0
     column: int = 0
     width: int = 0
-    excerpt: str = ""
+    text: str = field(default="", repr=False)
+    """The text that the line stands in. It is held, never copied: thousands of problems may be found in one line."""
+    begin: int = field(default=0, repr=False)
+    """Where in `text` the line begins."""
+
+    def __post_init__(self) -> None:
+        if len(self.message) > _LONGEST_MESSAGE:
+            half = _LONGEST_MESSAGE // 2
+            object.__setattr__(self, "message", f"{self.message[:half]} … {self.message[-half:]}")
+
+    @property
+    def excerpt(self) -> str:
+        return self.text[self.begin : self._end]
+
+    @property
+    def _end(self) -> int:
+        end = self.text.find("\n", self.begin)
+        return len(self.text) if end < 0 else end
+
+    def shown(self) -> tuple[str, str]:
+        """Return what a report shows of the line, and the blanks and bars that mark the text at fault below it."""
+        end = self._end
+        first, last = self.begin, end
+        if end - first > _EXCERPT:
+            first = max(first, min(first + self.column - _EXCERPT // 3, end - _EXCERPT))
+            last = first + _EXCERPT
+        start = self.begin + self.column
+        lead = ("…" if first > self.begin else "") + _printable(self.text[first:start])
+        marked = _printable(self.text[start : min(start + self.width, last)])
+        rest = _printable(self.text[start + len(marked) : last]) + ("…" if last < end else "")
+        return lead + marked + rest, " " * _columns(lead) + "\N{OVERLINE}" * max(_columns(marked), 1)
 
 
 class ContractError(AuthzError):
@@ -45,11 +89,18 @@ class ContractError(AuthzError):
         super().__init__(_report(headline, self.problems))
 
 
-class UnknownInputKeysError(AuthzError):
+class _RefusedInputError(AuthzError):
+    def __init__(self, message: str, keys: Sequence[str] = ()) -> None:
+        self.keys = tuple(keys)
+        """The names of the arguments that were refused."""
+        super().__init__(message)
+
+
+class UnknownInputKeysError(_RefusedInputError):
     """Arguments hold top-level keys outside the caller's input schema; the message is the refusal text."""
 
 
-class InvalidInputError(AuthzError):
+class InvalidInputError(_RefusedInputError):
     """Arguments break the caller's input schema; the message is the refusal text."""
 
 
@@ -64,24 +115,49 @@ class OutputWithheldError(AuthzError):
         super().__init__(message)
 
 
+def shortened(text: str, limit: int = 60) -> str:
+    """Return a text, or the beginning of one that is too long to be quoted in a message."""
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
+def listed(names: Sequence[str], limit: int = 12) -> str:
+    """Return names as a list for a message, the first of them where there are too many."""
+    return ", ".join([*names[:limit], *(["…"] if len(names) > limit else [])])
+
+
 def _report(headline: str, problems: Sequence[Problem]) -> str:
-    told = [_told(p) if not p.where or p.where in headline else f"{p.where}:\n{_told(p)}" for p in problems]
-    return "\n\n".join([headline, *told])
+    shown = problems[:_MOST_TOLD]
+    told = [_told(p) if not p.where or p.where in headline else f"{p.where}:\n{_told(p)}" for p in shown]
+    more = len(problems) - len(shown)
+    return "\n\n".join([headline, *told, *([f"… and {more} more."] if more else [])])
 
 
 def _told(problem: Problem) -> str:
     """One problem as its reader sees it: the line, the text at fault under a bar, what to write instead."""
-    if not problem.excerpt:
-        return textwrap.fill(problem.message, _WIDTH, break_long_words=False, break_on_hyphens=False)
+    message = _printable(problem.message)
+    excerpt, bar = problem.shown()
+    if not excerpt:
+        return textwrap.fill(message, _WIDTH, break_long_words=False, break_on_hyphens=False)
     number = f"{problem.line:>4}"
     blank = " " * len(number)
-    bar = " " * problem.column + "\N{OVERLINE}" * max(problem.width, 1)
     message = textwrap.fill(
-        problem.message,
+        message,
         _WIDTH,
         initial_indent=f"{blank} ",
         subsequent_indent=f"{blank} ",
         break_long_words=False,
         break_on_hyphens=False,
     )
-    return f"{number} │ {problem.excerpt}\n{blank} │ {bar}\n{message}"
+    return f"{number} │ {excerpt}\n{blank} │ {bar}\n{message}"
+
+
+def _printable(text: str) -> str:
+    """Return a text of as many characters that neither a terminal nor a log takes for anything but text."""
+    return _CONTROLS.sub(lambda found: " " if found[0].isspace() else "\N{REPLACEMENT CHARACTER}", text)
+
+
+def _columns(text: str) -> int:
+    """How many columns of a terminal a text takes: Chinese and emoji two a character, accents that combine none."""
+    if text.isascii():
+        return len(text)
+    return sum(0 if category(c) in ("Mn", "Me", "Cf") else 2 if east_asian_width(c) in ("W", "F") else 1 for c in text)

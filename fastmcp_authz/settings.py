@@ -42,7 +42,7 @@ class Settings(BaseSettings):
     strict_schema: bool = False
     """Advertise only what strict tool-use modes take; the full contract is still what is enforced."""
     predicate_timeout: float = Field(default=5.0, gt=0)
-    """Seconds that an awaited answer may take; later is a no."""
+    """Seconds that an awaited answer may take, and the building of a server context; later is a no."""
     cached_views: int = Field(default=256, gt=0)
     """How many views of one contract are kept."""
     shared_type_paths: tuple[Path, ...] = ()

@@ -7,6 +7,7 @@ there are no caches, and nothing of `contracts/` is used. Judging one scalar or 
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -28,6 +29,7 @@ from fastmcp_authz.annotations import (
     Union,
     read_annotation,
 )
+from fastmcp_authz.annotations.types import grouped
 from tests.model_words import (
     LIMITS,
     MARKS,
@@ -88,10 +90,8 @@ class Model:
             case Intersection(members=members):
                 sides = [list(self.forms(member, (), within)) for member in members]
                 for together in itertools.product(*sides):
-                    first, *others = together
-                    for other in others:
-                        first = both(first, other)
-                    yield replace(first, limits=first.limits + limits)
+                    for form in functools.reduce(both, together[1:], [together[0]]):
+                        yield replace(form, limits=form.limits + limits)
             case Name(name=name) if name in self.aliases:
                 if str(node) not in within:  # a name that leads back to itself has no form of its own
                     yield from self.named(node, self.aliases[name], limits, within | {str(node)})
@@ -128,12 +128,13 @@ class Model:
         return form.kind != "null" or not self.opt_in or any(tag.name == "nullable" for tag in limits)
 
     def named(self, node: Name, alias: Alias, limits: tuple[Tag, ...], within: frozenset[str]) -> Iterator[Form]:
-        """In an alias a predicate gates its member, and every other tag belongs to the name (section 3)."""
+        """In an alias a predicate gates its member; other tags belong to the name, unless parentheses hold them."""
         body = substituted(alias.type, dict(zip(alias.parameters, node.arguments, strict=True)))
         members = body.members if isinstance(body, Union) else (body,)
-        own = tuple(tag for m in members if isinstance(m, Tagged) for tag in constraints(m.tags))
+        bare = [m for m in members if isinstance(m, Tagged) and not m.grouped]  # no parentheses hold their tags
+        own = tuple(tag for m in bare for tag in constraints(m.tags))
         for member in members:
-            inner, tags = (member.type, member.tags) if isinstance(member, Tagged) else (member, ())
+            inner, tags = (member.type, member.tags) if member in bare else (member, ())
             if self.holds(tags):
                 forms = self.forms(inner, own + limits, within)
                 yield from (form for form in forms if body is member or self.joins(form, limits))
@@ -317,18 +318,27 @@ def _parameters(annotation: Annotation) -> tuple[Field, ...]:
 # -- words of the language ----------------------------------------------------------------------------------------
 
 
-def both(a: Form, b: Form) -> Form:
-    """`A & B` of two forms: one record with the fields of both; a field that both have is what both types say."""
+def both(one: list[Form], b: Form) -> list[Form]:
+    """`A & B` of two forms, or none: one record with the fields of both; a field of both is what both types say."""
+    return [form for a in one for form in _both(a, b)]
+
+
+def _both(a: Form, b: Form) -> list[Form]:
     if a.kind in ("any", "map") and (a.kind == "any" or b.kind == "record"):
-        return b
+        return [b]
     if b.kind in ("any", "map"):
-        return a
+        return [a]
     if a.kind == b.kind == "record":
         theirs = {field.name: field for field in b.inside}
         joined = [both_fields(mine, theirs.pop(mine.name)) if mine.name in theirs else mine for mine in a.inside]
-        return Form("record", [*joined, *theirs.values()], a.limits + b.limits)
-    constant, other = (a, b) if a.kind == "constant" else (b, a)
-    return replace(constant, limits=other.limits + constant.limits)
+        return [Form("record", [*joined, *theirs.values()], a.limits + b.limits)]
+    if "constant" in (a.kind, b.kind):
+        constant, other = (a, b) if a.kind == "constant" else (b, a)
+        fitting = is_scalar(other, constant.inside)
+        return [replace(constant, limits=other.limits + constant.limits)] if fitting else []
+    kinds = {a.kind, b.kind}
+    kind = "integer" if kinds == {"integer", "number"} else a.kind
+    return [Form(kind, a.inside, a.limits + b.limits)] if len(kinds) == 1 or kind == "integer" else []
 
 
 def both_fields(a: Field, b: Field) -> Field:
@@ -340,10 +350,10 @@ def both_fields(a: Field, b: Field) -> Field:
 
 
 def substituted(node: Type, variables: Mapping[str, Type]) -> Type:
-    """A type with type variables replaced by what they stand for."""
+    """A type with type variables replaced by what they stand for, whose tags stay its own."""
     match node:
         case Name(name=name, arguments=()) if name in variables:
-            return variables[name]
+            return grouped(variables[name])
         case Name(arguments=inner):
             return replace(node, arguments=tuple(substituted(each, variables) for each in inner))
         case Record(fields=fields):

@@ -20,6 +20,8 @@ LIMITS = frozenset(
     ]
 )
 """Tags that narrow a type."""
+BOUNDS = {"min": max, "exclusive_min": max, "max": min, "exclusive_max": min}
+"""Which of two bounds is the stricter one."""
 NUMBERS = ("min", "max", "exclusive_min", "exclusive_max", "multiple_of")
 MARKS = frozenset(
     [
@@ -38,11 +40,13 @@ class Form:
     """`any`, a JSON scalar type, `constant`, `list`, `tuple`, `map` or `record`."""
     inside: Any = None
     limits: tuple[Tag, ...] = ()
-    """The constraints upon it, innermost first: of two that say the same thing the outer one counts."""
+    """The constraints upon it, innermost first: of two bounds the stricter one counts."""
 
     def limit(self, *names: str) -> Any:
-        said = [tag for tag in self.limits if tag.name in names]
-        return None if not said else said[-1].value
+        said = [tag.value for tag in self.limits if tag.name in names]
+        if not said or names[0] not in BOUNDS:
+            return said[-1] if said else None
+        return BOUNDS[names[0]](said, key=Fraction)
 
 
 def constraints(tags: Iterable[Tag]) -> tuple[Tag, ...]:

@@ -1,7 +1,8 @@
 """Text to syntax: docstrings and shared `.rbs` files in, syntax trees and problems out. No schemas, no callers."""
 
 from fastmcp_authz.annotations.library import Library, shared_folders
-from fastmcp_authz.annotations.reader import read_annotation
+from fastmcp_authz.annotations.lines import Opening
+from fastmcp_authz.annotations.reader import declares_input, read_annotation
 from fastmcp_authz.annotations.syntax import (
     Alias,
     Annotation,
@@ -32,6 +33,7 @@ __all__ = [
     "Literal",
     "Name",
     "Nilable",
+    "Opening",
     "Record",
     "Signature",
     "Source",
@@ -41,6 +43,7 @@ __all__ = [
     "Tuple",
     "Type",
     "Union",
+    "declares_input",
     "read_annotation",
     "shared_folders",
 ]

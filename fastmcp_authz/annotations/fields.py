@@ -11,7 +11,7 @@ from fastmcp_authz.annotations import grammar
 from fastmcp_authz.annotations.scanner import BlockText
 from fastmcp_authz.annotations.syntax import Field, Record, Source, Tag, Tagged, Type
 from fastmcp_authz.annotations.types import Part, TypeReader, nilable, tagged, union
-from fastmcp_authz.errors import Problem
+from fastmcp_authz.errors import Problem, shortened
 
 if TYPE_CHECKING:
     from re import Match
@@ -55,7 +55,8 @@ class FieldReader(TypeReader):
             first = fields.setdefault(field.name, field)
             if first is not field:
                 line = self._source.line_at(first.at.start)
-                self._note(field.at, f"`{field.name}` is declared twice, first on line {line}: keep one of them.")
+                name = shortened(field.name)
+                self._note(field.at, f"`{name}` is declared twice, first on line {line}: keep one of them.")
         return tuple(fields.values())
 
     def _each_field(self, node: Node) -> Iterator[_WrittenField]:

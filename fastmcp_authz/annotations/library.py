@@ -8,11 +8,12 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
+from fastmcp_authz.annotations.nesting import Nesting
 from fastmcp_authz.annotations.parser import parse
 from fastmcp_authz.annotations.reader import add_alias, control_characters, warn_of
 from fastmcp_authz.annotations.scanner import BlockText, Scanner
-from fastmcp_authz.annotations.syntax import Alias, Import, Source
-from fastmcp_authz.errors import Problem
+from fastmcp_authz.annotations.syntax import Alias, Import, Source, Span
+from fastmcp_authz.errors import Problem, listed, shortened
 
 _TYPE = re.compile(r"[ \t]*type\s+(?![=:?])")
 _TYPE_SURELY = re.compile(r"type[ \t]+\w+[ \t]*(?:\[[^\]]*\][ \t]*)?=")
@@ -51,8 +52,8 @@ class Library:
         name = imported.name
         if not _is_inside(name):
             return imported.at.problem(
-                f"`@rbs import {name}` leaves the shared folders: an import is the name of a file in one of them, "
-                "without `..`, a leading `/` or backslashes."
+                f"`@rbs import {shortened(name, 200)}` leaves the shared folders: an import is the name of a file in "
+                "one of them, without `..`, a leading `/` or backslashes."
             )
         file = f"{name}.rbs"
         if file in self._texts:
@@ -74,15 +75,16 @@ class Library:
 
     def _missing(self, name: str) -> str:
         searched = [*(["the shared texts"] if self._texts else []), *(str(folder) for folder in self._folders)]
-        places = ", ".join(searched) or "no folder: there is no `sig/shared` beside the module or above it"
+        places = listed(searched) or "no folder: there is no `sig/shared` beside the module or above it"
         known = self._names()
         if name.endswith(".rbs") and name.removesuffix(".rbs") in known:
             return f"an import is written without `.rbs`: `@rbs import {name.removesuffix('.rbs')}`."
+        short = shortened(name, 200)
         if "," in name:
-            return f"`{name}` is no file: one import names one file, and each stands on a line of its own."
+            return f"`{short}` is no file: one import names one file, and each stands on a line of its own."
         near = difflib.get_close_matches(name, known, n=3)
         hint = f" Did you mean {' or '.join(f'`{other}`' for other in near)}?" if near else ""
-        return f"there is no `{name}.rbs`.{hint} Searched: {places}."
+        return f"there is no `{short}.rbs`.{hint} Searched: {places}."
 
     def _names(self) -> list[str]:
         names = {file.removesuffix(".rbs") for file in self._texts}
@@ -107,7 +109,8 @@ def _parse_file(name: str, text: str) -> tuple[tuple[Alias, ...], tuple[Problem,
 
     Kept by content, so that a thousand tools that import one file parse it once.
     """
-    source = Source(name, text.replace("\r\n", "\n"))
+    source = Source(name, text.replace("\r\n", "\n"), is_file=True)
+    nesting = Nesting()
     aliases: dict[str, Alias] = {}
     problems = list(control_characters(source, "remove it."))
     lines = source.text.split("\n")
@@ -116,7 +119,8 @@ def _parse_file(name: str, text: str) -> tuple[tuple[Alias, ...], tuple[Problem,
         starts.append(starts[-1] + len(line) + 1)
     index = 0
     while index < len(lines):
-        if not _TYPE.match(lines[index]):
+        if nesting.opened or not _TYPE.match(lines[index]):
+            nesting.feed(lines[index], starts[index])
             index += 1
             continue
         start = starts[index]
@@ -129,6 +133,9 @@ def _parse_file(name: str, text: str) -> tuple[tuple[Alias, ...], tuple[Problem,
         warn_of(parsed.deprecations)
         if isinstance(parsed.declaration, Alias):
             problems += add_alias(aliases, parsed.declaration)
+    if nesting.opened:
+        word = Span(nesting.opened[-1], starts[-1], source)
+        problems.append(word.problem("nothing ends what is opened here, so all that follows is its own: write `end`."))
     return tuple(aliases.values()), tuple(problems)
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from fastmcp_authz.errors import shortened
+
 _BLANKS = re.compile(r"\s*")
 _TOKEN = re.compile(
     r""""(?:[^"\\\n]|\\.)*" | '(?:[^'\\\n]|\\.)*' | -> | => | :: | \.\.\. | -- | // | /\*
@@ -19,6 +21,7 @@ _HEAD = {"alias": re.compile(r"\s*type\b[ \t]*([^\s=\[]*)\s*(\S*)"), "import": r
 _KEY = re.compile(r"[^\s:,(){}\[\]|&\"'][^:,(){}\[\]|&\"'\n]*(?=:)")
 _CLOSERS = (")", "]", "}")
 
+_FILE_SHAPES = {"alias": "A type is declared with `type name = Type`."}
 _SHAPES = {
     "alias": "An alias is `@rbs type name = Type`.",
     "import": "An import is `@rbs import NAME`, one file to a line.",
@@ -43,6 +46,8 @@ class _Place:
     """The block from `token` on."""
     opened: tuple[str, ...]
     """The brackets that are open here, the innermost last."""
+    shape: str
+    """What a block of this rule looks like."""
 
     @property
     def names_fields(self) -> bool:
@@ -50,19 +55,22 @@ class _Place:
         return self.opened[-1:] == ("{",) or (self.rule == "signature" and self.opened == ("(",))
 
 
-def explain(rule: str, text: str, position: int) -> tuple[int, int, str]:
-    """Return begin, end and message for what does not fit at `position` of a block that should be one `rule`."""
-    place = _place(rule, text, position)
+def explain(rule: str, text: str, position: int, *, is_file: bool) -> tuple[int, int, str]:
+    """Return begin, end and message for what does not fit at `position` of a block that should be one `rule`.
+
+    The block is from a `.rbs` file or from a docstring.
+    """
+    shape = (_FILE_SHAPES if is_file else _SHAPES)[rule]
+    place = _place(rule, text, position, shape)
     if not place.token:
-        last = place.before or "this"
-        message = f"after `{last}` something is missing: a blank line, or the next annotation, ended the block."
-        return place.begin, place.end, f"{message} {_SHAPES[rule]}"
+        ended = "the declaration ends here" if is_file else "a blank line, or the next annotation, ended the block"
+        return place.begin, place.end, f"after `{place.before or 'this'}` something is missing: {ended}. {shape}"
     if rule in _HEAD and "=" not in text[: place.begin]:
-        return _explain_head(rule, text)
+        return _explain_head(rule, text, shape)
     return place.begin, place.end, _advice(place)
 
 
-def _place(rule: str, text: str, position: int) -> _Place:
+def _place(rule: str, text: str, position: int, shape: str) -> _Place:
     before, opened = _read_before(text[:position])
     begin = _skip_blanks(text, position)
     # A comma is read together with what follows it, so where that does not fit, the comma is where reading stopped.
@@ -71,9 +79,10 @@ def _place(rule: str, text: str, position: int) -> _Place:
     found = _TOKEN.match(text, begin)
     if found is None:
         end = len(text.rstrip())
-        return _Place(rule, max(end - 1, 0), end, "", before, "", "", opened)
+        return _Place(rule, max(end - 1, 0), end, "", before, "", "", opened, shape)
     following = _TOKEN.match(text, _skip_blanks(text, found.end()))
-    return _Place(rule, begin, found.end(), found[0], before, following[0] if following else "", text[begin:], opened)
+    token, after = shortened(found[0]), following[0] if following else ""
+    return _Place(rule, begin, found.end(), token, before, after, text[begin:], opened, shape)
 
 
 def _skip_blanks(text: str, position: int) -> int:
@@ -93,18 +102,18 @@ def _read_before(text: str) -> tuple[str, tuple[str, ...]]:
     return last, tuple(opened)
 
 
-def _explain_head(rule: str, text: str) -> tuple[int, int, str]:
+def _explain_head(rule: str, text: str, shape: str) -> tuple[int, int, str]:
     """Explain a block that fails before its `=`, or an import."""
     head = _HEAD[rule].match(text)
     if head is None or not head[1] or (rule == "alias" and not head[1].isidentifier()):
         begin, end = head.span(1) if head and head[1] else (_skip_blanks(text, 0), len(text.split("\n")[0].rstrip()))
-        what = f"`{head[1]}` is no name for a type" if head and head[1] else "a name is missing"
-        return begin, end, f"{what}. {_SHAPES[rule]}"
+        what = f"`{shortened(head[1])}` is no name for a type" if head and head[1] else "a name is missing"
+        return begin, end, f"{what}. {shape}"
     if rule == "alias":
         begin, end = head.span(2) if head[2] else head.span(1)
-        return begin, end, f"after the name `{head[1]}` comes `=`. {_SHAPES[rule]}"
+        return begin, end, f"after the name `{shortened(head[1])}` comes `=`. {shape}"
     begin = _skip_blanks(text, head.end())
-    return begin, len(text.rstrip()), f"one import names one file. {_SHAPES[rule]}"
+    return begin, len(text.rstrip()), f"one import names one file. {shape}"
 
 
 def _advice(place: _Place) -> str:
@@ -118,8 +127,8 @@ def _around_signature(place: _Place) -> str:
     if place.before == ")":
         return "behind the parameters of a signature comes an arrow, then what it gives: `-> output`."
     if place.token == "[":
-        return f"a signature has no type parameters: begin it with `(`. {_SHAPES['signature']}"
-    return f"a signature begins with `(`, on the line of its first `#:`. {_SHAPES['signature']}"
+        return f"a signature has no type parameters: begin it with `(`. {place.shape}"
+    return f"a signature begins with `(`, on the line of its first `#:`. {place.shape}"
 
 
 def _of_token(place: _Place) -> str:
@@ -168,12 +177,12 @@ def _of_position(place: _Place) -> str:
     if place.names_fields and before in ("{", "(", ","):
         key = _KEY.match(place.rest)
         if key and not key[0].rstrip("? ").isidentifier():
-            return f'a name that is no single word stands in quotes: `"{key[0].rstrip()}": Type`.'
+            return f'a name that is no single word stands in quotes: `"{shortened(key[0].rstrip())}": Type`.'
         return f"fields and parameters have a name: write `name: {token}`, or `{token}: Type` if this is the name."
     if re.match(r"[-+]?\d", token):
         return f"`{token}` is no constant: constants are whole numbers, texts, `true`, `false` and `nil`."
     if place.after == ":" and place.opened[-1:] != ("{",):
         return f"`{token}:` is a field, and fields stand in a record: `{{ {token}: Type }}`."
     if not place.opened:
-        return f"`{token}` does not belong to the type before it. {_SHAPES[place.rule]}"
+        return f"`{token}` does not belong to the type before it. {place.shape}"
     return f"`{token}` cannot stand here: a type is a name, a constant, or one of `{{ }}` `[ ]` `( )`."

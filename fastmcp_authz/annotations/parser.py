@@ -15,10 +15,11 @@ from fastmcp_authz.annotations import grammar, messages
 from fastmcp_authz.annotations.fields import FieldReader
 from fastmcp_authz.annotations.scanner import BlockText
 from fastmcp_authz.annotations.syntax import Alias, Import, Signature, Source, Span
-from fastmcp_authz.errors import Problem
+from fastmcp_authz.annotations.tokens import word
+from fastmcp_authz.errors import Problem, shortened
 
 Declaration = Alias | Import | Signature
-_NAME = re.compile(r"[^\s,]+")
+_PARAMETER = re.compile(r"(?:unchecked\s+(?!,))?(?:(?:in|out)\s+(?!,))?(?P<name>[^\s,]+)\s*(?P<comma>,)?")
 
 
 @dataclass(slots=True)
@@ -41,7 +42,7 @@ def parse(rule: str, block: BlockText, start: int, source: Source) -> Parsed:
     try:
         tree = grammar.parse(rule, block.outline)
     except grammar.GrammarMismatch as mismatch:
-        begin, end, message = messages.explain(rule, block.written, mismatch.position)
+        begin, end, message = messages.explain(rule, block.written, mismatch.position, is_file=source.is_file)
         parsed.problems.append(Span(start + begin, start + end, source).problem(message))
     else:
         reader = _DeclarationReader(block, start, source, parsed.problems, parsed.deprecations)
@@ -63,17 +64,26 @@ class _DeclarationReader(FieldReader):
     def _alias(self, node: Node) -> Alias:
         head, written, _ = node.children
         name = head.match[1]
-        parameters: list[str] = []
+        parameters: dict[str, None] = {}
         if head.match[2] is not None:
-            for found in _NAME.finditer(head.match[2]):
-                at = self._at(head.match.start(2) + found.start(), head.match.start(2) + found.end())
-                if not found[0].isidentifier():
-                    self._note(at, f"`{found[0]}` is no name for a type parameter: write `[T]`.")
-                elif found[0] in parameters:
-                    self._note(at, f"the type parameter `{found[0]}` is declared twice.")
-                else:
-                    parameters.append(found[0])
-        return Alias(name, self._type(written), tuple(parameters), at=self._span(head.match, 1))
+            self._read_parameters(head.match[2], head.match.start(2), parameters)
+        return Alias(word(name), self._type(written), tuple(parameters), at=self._span(head.match, 1))
+
+    def _read_parameters(self, text: str, start: int, parameters: dict[str, None]) -> None:
+        """Read the names between the brackets behind an alias's name; RBS's marks of variance mean nothing here."""
+        joined = True
+        for found in _PARAMETER.finditer(text):
+            at = self._at(start + found.start("name"), start + found.end("name"))
+            name, short = word(found["name"]), shortened(found["name"])
+            if not name.isidentifier():
+                self._note(at, f"`{short}` is no name for a type parameter: write `[T]`.")
+            elif name in parameters:
+                self._note(at, f"the type parameter `{short}` is declared twice.")
+            else:
+                if not joined:
+                    self._note(at, f"a comma is missing before `{short}`.")
+                parameters[name] = None
+            joined = found["comma"] is not None or not name.isidentifier()
 
     def _signature(self, node: Node) -> Signature:
         if node.expr_name == "whole_input":

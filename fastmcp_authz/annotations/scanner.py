@@ -7,13 +7,15 @@ from typing import NamedTuple
 
 from fastmcp_authz.annotations.syntax import Source, Span
 from fastmcp_authz.annotations.values import VALUE_TOKEN
-from fastmcp_authz.errors import Problem
+from fastmcp_authz.errors import Problem, shortened
 
 MAX_DEPTH = 32
 """How deep brackets may nest (SPEC section 2, "Limits"): a bound for every recursive walk over the tree."""
 
 _PAIRS = {"(": ")", "[": "]", "{": "}"}
 _CLOSERS = frozenset(_PAIRS.values())
+_BLOCK_END = "A blank line, or the next annotation, ends a block, complete or not."
+_FILE_END = "The next `type`, or the end of the file, ends a declaration, complete or not."
 _TOKEN = re.compile(
     r"""
       "[^"\\]*(?:\\.[^"\\]*)*" | '[^'\\]*(?:\\.[^'\\]*)*'      # a string, complete
@@ -110,7 +112,7 @@ class Scanner:
                 start,
                 start + 1,
                 f"`{bracket}` is opened here and never closed: write `{_PAIRS[bracket]}` where it ends. "
-                "A blank line, or the next annotation, ends a block, complete or not.",
+                + (_FILE_END if self._source.is_file else _BLOCK_END),
             )
         return BlockText("\n".join(self._written), "\n".join(self._outline))
 
@@ -179,21 +181,24 @@ class Scanner:
         if _PAIRS[opener] == bracket:
             self._open.pop()
             return
-        line, here = self._source.line_at(opened), self._source.line_at(start)
-        where = "on this line" if line == here else f"on line {line}"
-        self._wrong(
-            start,
-            start + 1,
-            f"`{bracket}` cannot close the `{opener}` that was opened {where}: write `{_PAIRS[opener]}` first.",
-        )
+        if self.fault is None:
+            line, here = self._source.line_at(opened), self._source.line_at(start)
+            where = "on this line" if line == here else f"on line {line}"
+            self._wrong(
+                start,
+                start + 1,
+                f"`{bracket}` cannot close the `{opener}` that was opened {where}: write `{_PAIRS[opener]}` first.",
+            )
         # Closing what was left open inside, or ignoring a stray one, keeps the end of the block where it was meant.
-        matching = [index for index, (other, _) in enumerate(self._open) if _PAIRS[other] == bracket]
-        if matching:
-            del self._open[matching[-1] :]
+        # What is far too deep is searched no further than that: its end cannot be known, and thousands would cost time.
+        for index in reversed(range(max(0, len(self._open) - 2 * MAX_DEPTH), len(self._open))):
+            if _PAIRS[self._open[index][0]] == bracket:
+                del self._open[index:]
+                break
 
     def _unclosed_tag(self, tag: tuple[int, int]) -> None:
         start, end = tag
-        written = self._source.text[start:end]
+        written = shortened(self._source.text[start:end])
         self._wrong(
             start,
             end,

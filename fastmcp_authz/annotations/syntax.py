@@ -6,8 +6,13 @@ when they say the same thing. `str()` of a node is its canonical annotation text
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple, TypeAlias
+from unicodedata import normalize
 
 from fastmcp_authz.annotations.values import write_string, write_value
 from fastmcp_authz.errors import Problem
@@ -16,7 +21,7 @@ VERBATIM_TAGS = frozenset({"pattern"})
 """Tags whose value is text of another language, backslashes and quotes included."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Source:
     """A text that annotations are read from: a docstring, or a shared `.rbs` file."""
 
@@ -26,10 +31,29 @@ class Source:
     """The dedented text that every `Span` counts in."""
     first_line: int = 1
     """The line of `name` on which `text` begins."""
+    locate: Callable[[], Sequence[int]] | None = field(default=None, repr=False, compare=False)
+    """Finds the line of `name` on which each line of `text` begins, where counting is not enough."""
+    is_file: bool = False
+    """Whether it is a `.rbs` file, in which no marks stand and blank lines end nothing."""
 
     def line_at(self, offset: int) -> int:
         """Return the line of `name` that the character at `offset` stands on."""
-        return self.first_line + self.text.count("\n", 0, offset)
+        index = bisect_right(self._starts, offset) - 1
+        return self._lines[index] if index < len(self._lines) else self.first_line + index
+
+    def line_around(self, offset: int) -> tuple[int, int]:
+        """Return where in `text` the line that holds the character at `offset` begins, and where it ends."""
+        index = bisect_right(self._starts, offset)
+        return self._starts[index - 1], self._starts[index] - 1 if index < len(self._starts) else len(self.text)
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        """Where each line of `text` begins."""
+        return [0, *(found.end() for found in re.finditer("\n", self.text))]
+
+    @cached_property
+    def _lines(self) -> Sequence[int]:
+        return self.locate() if self.locate is not None else ()
 
 
 class Span(NamedTuple):
@@ -41,17 +65,15 @@ class Span(NamedTuple):
 
     def problem(self, message: str) -> Problem:
         """Return a `Problem` that marks this span: its line as written, the column, a width that ends with the line."""
-        text = self.source.text
-        begin = text.rfind("\n", 0, self.start) + 1
-        stop = text.find("\n", begin)
-        stop = len(text) if stop < 0 else stop
+        begin, stop = self.source.line_around(self.start)
         return Problem(
             message,
             where=self.source.name,
             line=self.source.line_at(self.start),
             column=self.start - begin,
             width=max(1, min(self.end, stop) - self.start),
-            excerpt=text[begin:stop],
+            text=self.source.text,
+            begin=begin,
         )
 
 
@@ -105,7 +127,7 @@ class Field:
 
     def __str__(self) -> str:
         name = self.name if _is_identifier(self.name) else write_string(self.name)
-        written = f"({self.type})" if _tags_would_move(self) else str(self.type)
+        written = _in_parentheses(self.type) if _tags_would_move(self) else str(self.type)
         return f"{'?' if self.optional else ''}{name}: {written}{_tags(self.tags)}"
 
 
@@ -159,11 +181,16 @@ class Tagged:
 
     type: Type
     tags: tuple[Tag, ...]
+    grouped: bool = False
+    """The tags stood in parentheses with the type, so they are that type's own wherever it stands.
+
+    True for `(A @tag)` and for each tagged member of `(A | B @tag)`. What stands in the brackets of a generic, a tuple
+    or a field is not marked: there the place says whose the tags are.
+    """
     at: Span = field(compare=False, kw_only=True)
 
     def __str__(self) -> str:
-        inner = f"({self.type})" if isinstance(self.type, Union | Tagged) else str(self.type)
-        return inner + _tags(self.tags)
+        return _in_parentheses(self) if self.grouped else _in_group(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +201,7 @@ class Union:
     at: Span = field(compare=False, kw_only=True)
 
     def __str__(self) -> str:
-        return " | ".join(f"({m})" if isinstance(m, Union) else str(m) for m in self.members)
+        return " | ".join(_in_parentheses(m) if isinstance(m, Union) else str(m) for m in self.members)
 
 
 Type: TypeAlias = Name | Literal | Record | Tuple | Nilable | Intersection | Tagged | Union
@@ -247,7 +274,21 @@ def _tags_would_move(field: Field) -> bool:
 
 
 def _grouped(node: Type) -> str:
-    return f"({node})" if isinstance(node, Union | Tagged | Intersection) else str(node)
+    return _in_parentheses(node) if isinstance(node, Union | Tagged | Intersection) else str(node)
+
+
+def _in_parentheses(node: Type) -> str:
+    return f"({_in_group(node)})"
+
+
+def _in_group(node: Type) -> str:
+    """Return the text of a type for between parentheses, which group the tags at its top: they need no others."""
+    if isinstance(node, Tagged):
+        inner = _in_parentheses(node.type) if isinstance(node.type, Union | Tagged) else str(node.type)
+        return inner + _tags(node.tags)
+    if isinstance(node, Union):
+        return " | ".join(_in_parentheses(m) if isinstance(m, Union) else _in_group(m) for m in node.members)
+    return str(node)
 
 
 def _tags(tags: tuple[Tag, ...]) -> str:
@@ -255,7 +296,8 @@ def _tags(tags: tuple[Tag, ...]) -> str:
 
 
 def _is_identifier(name: str) -> bool:
-    return name.isidentifier()
+    """Whether a name can stand without quotes, and is the same then: bare words are read as Python reads names."""
+    return name.isidentifier() and normalize("NFKC", name) == name
 
 
 def _tag_value(tag: Tag) -> str:

@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from unicodedata import normalize
 
 from fastmcp_authz.annotations import grammar
 from fastmcp_authz.annotations.scanner import BlockText
 from fastmcp_authz.annotations.syntax import VERBATIM_TAGS, Literal, Name, Nilable, Source, Span, Tag, Type
 from fastmcp_authz.annotations.values import read_string, read_value
-from fastmcp_authz.errors import Problem
+from fastmcp_authz.errors import Problem, shortened
 
 if TYPE_CHECKING:
     from re import Match
 
 MAX_PROBLEMS = 20
-"""How many problems of one block are told: each holds its line, and a hostile line may be long."""
+"""How many problems of one block are told: who has read twenty has enough to mend."""
 
 _KINDS = {'"': "string", "'": "string", ":": "symbol"} | dict.fromkeys("+-0123456789", "integer")
 """The kind of a scalar by its first character; all else are names."""
 
 _new = tuple.__new__
 """Makes a `Span`, one of which every node has, in half the time."""
+
+
+def word(written: str) -> str:
+    """Return a bare word as Python reads the names in its own code, so that one name in two encodings is one."""
+    return written if written.isascii() else normalize("NFKC", written)
 
 
 class TokenReader:
@@ -38,6 +44,7 @@ class TokenReader:
         self._source = source
         self._problems = problems
         self._deprecations = deprecations
+        self._ascii = block.outline.isascii()
         self._tag_token = grammar.token("tag", block.outline)
 
     # ---- Scalars
@@ -47,6 +54,8 @@ class TokenReader:
         written, marks = found.group(group, nil)
         at = self._span(found, group)
         kind = _KINDS.get(written[0])
+        if kind is None and not self._ascii:
+            written = word(written)
         scalar = Name(written, at=at) if kind is None else self._constant(kind, written, at)
         return Nilable(scalar, at=at) if marks else scalar
 
@@ -83,14 +92,18 @@ class TokenReader:
             name = self._string(found["quoted"], at)
         else:
             at = self._span(found, "key")
+            if not self._ascii:
+                name = word(name)
         if old is not None:
             self._old_mark(name, at, twice=mark is not None)
         return name, mark is not None or old is not None, at
 
     def _old_mark(self, name: str, at: Span, *, twice: bool) -> None:
         if twice:
+            name = shortened(name)
             self._note(at, f"`{name}` is marked optional on both sides: write `?{name}:`, with one `?` in front.")
-        else:
+        elif len(self._deprecations) < MAX_PROBLEMS:
+            name = shortened(name)
             self._deprecations.append(
                 at.problem(f"`{name}?:` is the old spelling of an optional field: write `?{name}:`.")
             )
@@ -103,15 +116,18 @@ class TokenReader:
 
     def _tag(self, found: Match[str]) -> Tag:
         name, blanks, value = found.group("tag", "blanks", "value")
+        if not self._ascii:
+            name = word(name)
         if value is None:
-            at = self._at(found.start("tag") - 1, found.end("tag"))
-            self._note(at, f"a tag has parentheses: write `@{name}(...)`, or `@{name}()` for one without a value.")
+            at, short = self._at(found.start("tag") - 1, found.end("tag")), shortened(name)
+            self._note(at, f"a tag has parentheses: write `@{short}(...)`, or `@{short}()` for one without a value.")
             return Tag(name, "", at=at)
         begin, end = found.span("value")
         at = self._at(found.start("tag") - 1, end)
         written = self._text[begin + 1 : end - 1]
         if blanks:
-            self._note(at, f"the parenthesis of a tag touches its name: write `@{name}({written})`.")
+            meant = f"@{shortened(name)}({shortened(written)})"
+            self._note(at, f"the parenthesis of a tag touches its name: write `{meant}`.")
         value, quoted = read_value(written, verbatim=name in VERBATIM_TAGS)
         return Tag(name, value, quoted, at=at)
 

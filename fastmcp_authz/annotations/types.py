@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from parsimonious.nodes import Node
@@ -21,8 +22,8 @@ from fastmcp_authz.annotations.syntax import (
     Type,
     Union,
 )
-from fastmcp_authz.annotations.tokens import TokenReader
-from fastmcp_authz.errors import Problem
+from fastmcp_authz.annotations.tokens import TokenReader, word
+from fastmcp_authz.errors import Problem, shortened
 
 if TYPE_CHECKING:
     from re import Match
@@ -88,7 +89,8 @@ class TypeReader(TokenReader):
                     self._note(self._at(begin, begin + 1), "`&` joins two types: nothing is before it.")
             elif operator == "&":
                 if tags:
-                    self._note(tags[0].at, f"a tag goes behind the whole of `A & B`: write `... & {side} {tags[0]}`.")
+                    meant = shortened(str(tagged(side, tags[:1])))
+                    self._note(tags[0].at, f"a tag goes behind the whole of `A & B`: write `... & {meant}`.")
             else:
                 if operator is None:
                     self._note(self._at(begin, end), _unjoined(sides[-1], side))
@@ -114,20 +116,22 @@ class TypeReader(TokenReader):
         if name is None:
             return self._scalar(found)
         at = self._at(found.start("box"), found.start("nil"))
-        return self._named(Name(name, (self._scalar(found, "inner", "maybe"),), at=at), found["nil"])
+        return self._named(Name(word(name), (self._scalar(found, "inner", "maybe"),), at=at), found["nil"])
 
     def _generic(self, node: Node) -> Type:
         opening, elements, closing = node.children
         found = closing.match
         at = self._at(node.start, found.end("end"))
-        return self._named(Name(opening.match[1], self._elements(elements, closing), at=at), found["nil"])
+        return self._named(Name(word(opening.match[1]), self._elements(elements, closing), at=at), found["nil"])
 
     def _named(self, generic: Name, marks: str) -> Type:
         if not generic.arguments:
-            self._note(generic.at, f"write a type between the brackets of `{generic}[]`, or no brackets.")
+            short = shortened(generic.name)
+            self._note(generic.at, f"write a type between the brackets of `{short}[]`, or no brackets.")
         meant = pythonisms.meant(generic)
         if meant is not None:
-            self._note(generic.at, f"`{generic}` is Python's spelling: write `{meant}`.")
+            written, right = shortened(str(generic)), shortened(str(meant), 200)
+            self._note(generic.at, f"`{written}` is Python's spelling: write `{right}`.")
         return nilable(meant or generic, marks, generic.at)
 
     def _tuple(self, node: Node) -> Type:
@@ -149,14 +153,14 @@ class TypeReader(TokenReader):
     def _group(self, node: Node) -> Type:
         _, inner, closing = node.children
         found = closing.match
-        return nilable(self._type(inner), found["nil"], self._at(node.start, found.end("end")))
+        return nilable(grouped(self._type(inner)), found["nil"], self._at(node.start, found.end("end")))
 
     def _misplaced(self, node: Node) -> Type:
         """Read `@min(1) Integer` as `Integer`."""
         early, form = node.children
         first = self._tags(early.start, early.end)[0]
         type_ = self._form(form)
-        self._note(first.at, f"a tag comes after its type: write `{type_} {first}`.")
+        self._note(first.at, f"a tag comes after its type: write `{shortened(str(tagged(type_, (first,))))}`.")
         return type_
 
     # ---- What joins them
@@ -172,13 +176,15 @@ class TypeReader(TokenReader):
                 self._note(at, "nothing stands before this comma: leave it out.")
         elif not lead["comma"]:
             written = self._text[lead.start() : end].lstrip()
-            begin, word = end - len(written), written.split()[0]
-            self._note(self._at(begin, begin + len(word)), f"a comma is missing before `{word}`.")
+            begin, first_word = end - len(written), written.split(maxsplit=1)[0]
+            at = self._at(begin, begin + len(first_word))
+            self._note(at, f"a comma is missing before `{shortened(first_word)}`.")
 
 
 def _unjoined(left: Type, right: Type) -> str:
+    first, second = shortened(str(left)), shortened(str(right))
     return (
-        f"nothing joins `{left}` and `{right}`: write `|` (either of them), `&` (a record that is both), or a comma "
+        f"nothing joins `{first}` and `{second}`: write `|` (either of them), `&` (a record that is both), or a comma "
         "if it is the next one in a list."
     )
 
@@ -193,6 +199,15 @@ def _intersection(sides: list[Type]) -> Type:
 
 def tagged(type_: Type, tags: tuple[Tag, ...]) -> Type:
     return Tagged(type_, tags, at=Span(type_.at.start, tags[-1].at.end, type_.at.source)) if tags else type_
+
+
+def grouped(type_: Type) -> Type:
+    """Mark the tags in a pair of parentheses as those of the types that they stand behind."""
+    if isinstance(type_, Tagged):
+        return replace(type_, grouped=True)
+    if isinstance(type_, Union) and any(isinstance(member, Tagged) for member in type_.members):
+        return replace(type_, members=tuple(m if isinstance(m, Union) else grouped(m) for m in type_.members))
+    return type_
 
 
 def nilable(type_: Type, marks: str, at: Span) -> Type:

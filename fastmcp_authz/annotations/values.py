@@ -21,7 +21,9 @@ VALUE_TOKEN = re.compile(
 """What matters when the end of a tag's value is looked for: escapes, protected quotes, parentheses."""
 
 _WHOLE_QUOTED = re.compile(r""""[^"\\]*(?:\\.[^"\\]*)*"|'[^'\\]*(?:\\.[^'\\]*)*'""")
-_OPENING_QUOTE = re.compile(r"""(?<![^\s(\[{,:=|])["']""")
+_LOOSE_QUOTE = re.compile(VALUE_TOKEN.pattern + r"""| (?P<loose>(?<![^\s(\[{,:=|])["'])""", re.VERBOSE)
+_LONE_BLANK = re.compile(r"(?<=[^ \t]) (?=[^ \t])")
+_MOST_LINES = 50
 _LINE_BREAK = re.compile(r"[ \t]*\n\s*")
 _TAG_ESCAPE = re.compile(r"""\\([()\\"'])""")
 _TO_ESCAPE = re.compile(r"""[()\\"']""")
@@ -60,18 +62,55 @@ def read_value(raw: str, *, verbatim: bool) -> tuple[str, bool]:
 
 
 def write_value(value: str, *, quoted: bool, verbatim: bool) -> str:
-    """Return the text between the parentheses that `read_value` reads as `value`; with as few escapes as will do."""
-    if verbatim:
-        return value
+    """Return the text between the parentheses that `read_value` reads as `value`; with as few escapes as will do.
+
+    In verbatim text there are no escapes. Where it cannot stand on one line with what comes behind it, line breaks take
+    the place of blanks in it, and one ends it.
+    """
     if quoted:
         return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
-    reads_back = value_end(value + ")", 0) == len(value) and read_value(value, verbatim=False) == (value, False)
+    if verbatim:
+        return value if _reads_as_itself(value, verbatim=True) else _in_lines(value) + "\n"
+    return value if _reads_as_itself(value, verbatim=False) else _TO_ESCAPE.sub(r"\\\g<0>", value)
+
+
+def _reads_as_itself(value: str, *, verbatim: bool) -> bool:
+    """Whether a value can be written as it is, whatever stands behind it on its line."""
+    if value_end(value + ")", 0) != len(value) or read_value(value, verbatim=verbatim) != (value, False):
+        return False
     # A quote that is open at the end could find its partner in the next tag.
-    return (
-        value
-        if reads_back and not _OPENING_QUOTE.search(VALUE_TOKEN.sub("x", value))
-        else _TO_ESCAPE.sub(r"\\\g<0>", value)
-    )
+    return not any(found["loose"] for found in _LOOSE_QUOTE.finditer(value))
+
+
+def _in_lines(value: str) -> str:
+    """Return a value with as many of its lone blanks made line breaks as it takes for its parentheses to match.
+
+    Quotes protect parentheses on their own line only. Any value that was read can be written so, since it was.
+    """
+    words = _LONE_BLANK.split(value, _MOST_LINES)
+    # For each number of words and depth of parentheses that lines can end with: the number and depth they began with.
+    reached: dict[tuple[int, int], tuple[int, int]] = {(0, 0): (0, 0)}
+    for first in range(len(words)):
+        for depth in [depth for count, depth in reached if count == first]:
+            for last in range(len(words), first, -1):
+                behind = _depth_behind(" ".join(words[first:last]), depth)
+                if behind is not None:
+                    reached.setdefault((last, behind), (first, depth))
+    end, lines = (len(words), 0), list[str]()
+    while end[0] and end in reached:
+        begin = reached[end]
+        lines.append(" ".join(words[begin[0] : end[0]]))
+        end = begin
+    return "\n".join(reversed(lines)) or value
+
+
+def _depth_behind(line: str, depth: int) -> int | None:
+    """Return how deep parentheses are behind a line that begins `depth` deep; None where it closes one too many."""
+    for token in VALUE_TOKEN.finditer(line):
+        depth += {"(": 1, ")": -1}.get(token[0], 0)
+        if depth < 0:
+            return None
+    return depth
 
 
 def read_string(literal: str) -> str:

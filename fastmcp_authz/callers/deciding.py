@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from fastmcp_authz.callers.asking import answer_of, batch_method, is_own, read_batch, read_yes
 from fastmcp_authz.callers.predicates import Decisions, Predicate
+from fastmcp_authz.events import Event, Observer, PredicateFailed
 from fastmcp_authz.settings import Settings
 
 logger = logging.getLogger("fastmcp_authz")
@@ -20,13 +21,28 @@ CONCURRENT_PREDICATES = 32
 Key = TypeVar("Key", Predicate, str)
 
 
+def unobserved(event: Event) -> None:
+    """Nobody listens."""
+
+
 class Caller:
     """Who asks in one request: a server context, and the answers that it gave so far (SPEC section 4)."""
 
-    def __init__(self, context: Any, settings: Settings, domain: str = "default") -> None:
+    def __init__(
+        self,
+        context: Any,
+        settings: Settings,
+        domain: str = "default",
+        *,
+        name: str | None = None,
+        observe: Observer = unobserved,
+    ) -> None:
         self.context = context
         self.settings = settings
         self.domain = domain
+        self.name = name
+        """What the operator knows the caller by."""
+        self.observe = observe
         self.made: dict[Any, Any] = {}
         """What was made for this caller alone, by what it was made of: one request comes by here several times."""
         self._answers: dict[Predicate, bool] = {}
@@ -53,7 +69,7 @@ class Caller:
             return self._granted(wanted)
         for predicate in open_ones:
             answer = _refuse_to_await(predicate.text, self._first_answer(predicate), False)
-            self._answers[predicate] = read_yes(predicate, answer)
+            self._settle(predicate, answer)
         return self._granted(wanted)
 
     async def defaults(self, keys: Iterable[str]) -> dict[str, Any]:
@@ -101,13 +117,22 @@ class Caller:
                 if inspect.isawaitable(answer):
                     pending[predicate] = answer
                 else:
-                    self._answers[predicate] = read_yes(predicate, answer)
+                    self._settle(predicate, answer)
         except BaseException:
             for awaitable in pending.values():
                 _close(awaitable)
             raise
         for predicate, answer in (await self._await_all(pending, str, False)).items():
-            self._answers[predicate] = read_yes(predicate, answer)
+            self._settle(predicate, answer)
+
+    def _settle(self, predicate: Predicate, answer: Any) -> None:
+        self._answers[predicate] = read_yes(predicate, answer)
+        if not isinstance(answer, bool):
+            self._failed(predicate.text, f"answered a {type(answer).__name__}")
+
+    def _failed(self, what: str, reason: str) -> None:
+        """Tell the operator's hook; the log has it already, with the cause."""
+        self.observe(PredicateFailed(self.name, what, reason))
 
     def _first_answer(self, predicate: Predicate) -> Any:
         """The answer as it comes, which may have to be awaited; `False` where asking fails at once."""
@@ -119,6 +144,7 @@ class Caller:
             if not is_own(failure):
                 raise
             logger.error("%s failed: taken as a no.", predicate.text, exc_info=True)
+            self._failed(predicate.text, type(failure).__name__)
             return False
 
     def _batch(self, open_ones: tuple[Predicate, ...]) -> Any | None:
@@ -133,6 +159,7 @@ class Caller:
             if not is_own(failure):
                 raise
             logger.error("decide failed: every predicate is a no.", exc_info=True)
+            self._failed("decide", type(failure).__name__)
             return {}
 
     def _settle_batch(self, open_ones: tuple[Predicate, ...], answers: Any) -> None:
@@ -142,6 +169,7 @@ class Caller:
             if not is_own(failure):
                 raise
             logger.error("The answers of decide cannot be read: every predicate is a no.", exc_info=True)
+            self._failed("decide", type(failure).__name__)
             self._answers.update(dict.fromkeys(open_ones, False))
 
     def _new_defaults(self, wanted: tuple[str, ...]) -> list[tuple[str, Any]]:
@@ -159,6 +187,7 @@ class Caller:
                 if not is_own(failure):
                     raise
                 logger.error("%s failed: the fixed default is taken.", _default_text(key), exc_info=True)
+                self._failed(_default_text(key), type(failure).__name__)
         return found
 
     def _keep_default(self, key: str, value: Any) -> None:
@@ -181,10 +210,12 @@ class Caller:
                         return await awaitable
                 except TimeoutError:
                     logger.error("%s gave no answer within %g s: none is taken.", text(key), seconds, exc_info=True)
+                    self._failed(text(key), f"no answer within {seconds:g} s")
                 except BaseException as failure:
                     if not is_own(failure):
                         raise
                     logger.error("%s failed: no answer is taken.", text(key), exc_info=True)
+                    self._failed(text(key), type(failure).__name__)
                 return failed
 
         if len(pending) == 1:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Collection, Iterator
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -13,9 +13,10 @@ from typing import Any
 
 from fastmcp_authz.callers.asking import is_own
 from fastmcp_authz.callers.context import ContextBuilder, Request, open_context
-from fastmcp_authz.callers.deciding import Caller
+from fastmcp_authz.callers.deciding import Caller, unobserved
 from fastmcp_authz.callers.keeping import InOneTask
-from fastmcp_authz.errors import AuthzError
+from fastmcp_authz.errors import AuthzError, ConfigurationError
+from fastmcp_authz.events import Observer
 from fastmcp_authz.settings import Settings
 
 logger = logging.getLogger("fastmcp_authz")
@@ -38,6 +39,11 @@ class Authority:
     context: ContextBuilder | None = None
     settings: Settings = field(default_factory=Settings)
     domain: str = "default"
+    observe: Observer = field(default=unobserved)
+
+
+_building: ContextVar[frozenset[Authority]] = ContextVar("fastmcp_authz_building", default=frozenset())
+"""Whose context builders are at work, up to here."""
 
 
 class Scope:
@@ -67,16 +73,44 @@ class Scope:
             return self._caller
 
     async def _build(self) -> Caller:
+        authority = self.authority
+        above = _building.get()
+        token = _building.set(above | {authority})
         try:
-            opening = open_context(self.authority.context, self._request())
-            context = await self._served.enter(opening)
+            if authority in above:
+                raise ConfigurationError("The context builder calls the server that it builds a context for.")
+            request = self._request()
+            async with asyncio.timeout(authority.settings.predicate_timeout):
+                context = await self._served.enter(open_context(authority.context, request))
+            name = _identity(context, request)
         except BaseException as failure:
             if not is_own(failure):
                 raise
             self._failed = True
             logger.error("The context builder failed: the request is refused.", exc_info=True)
             raise CallerUnavailableError from None
-        return Caller(context, self.authority.settings, self.authority.domain)
+        finally:
+            _building.reset(token)
+        return Caller(context, authority.settings, authority.domain, name=name, observe=authority.observe)
+
+
+def _identity(context: Any, request: Request) -> str | None:
+    """What the operator knows the caller by."""
+    token = request.access_token
+    claims = getattr(token, "claims", None)
+    subject = claims.get("sub") if isinstance(claims, Mapping) else None
+    try:
+        own = getattr(context, "audit_id", None)
+    except Exception:
+        logger.error("The audit_id of the server context cannot be read.", exc_info=True)
+        own = None
+    known = (
+        own,
+        getattr(token, "subject", None),
+        subject,
+        getattr(token, "client_id", None),
+    )
+    return next((str(each) for each in known if isinstance(each, str | int) and each != ""), None)
 
 
 class _Served:

@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import replace
-from typing import Final
 
 from ..annotations import Alias, Intersection, Literal, Name, Nilable, Span, Tag, Tagged, Tuple, Type
 from ..annotations import Field as FieldSyntax
 from ..annotations import Record as RecordSyntax
 from ..annotations import Union as UnionSyntax
-from .definitions import (
-    DefinitionTable,
-    deepest,
-    is_nilable,
-    is_overgrown,
-    members_of_themselves,
-    reaching_a_value,
-)
-from .intersections import Unjoinable, joined
+from ..errors import listed
+from .definitions import DefinitionTable, is_nilable
+from .gates import GateCheck
+from .generics import is_overgrown, miscounted, substituted
+from .intersections import Unjoinable, joined, written_out
 from .names import BASES, GENERICS, unknown_type
-from .relations import defeats, guarded, opens
+from .problems import Message, Problems
 from .shapes import (
     NULL,
     Anything,
@@ -29,7 +23,6 @@ from .shapes import (
     MapOf,
     Member,
     Record,
-    Ref,
     Scalar,
     Shape,
     Tree,
@@ -39,9 +32,7 @@ from .shapes import (
 )
 from .tagging import Tagger
 from .tags import RULES
-
-_DEEPEST: Final = 64
-"""Levels of types with all names written out: brackets nest 32 deep, and names may not make it endless."""
+from .wellfounded import DEEPEST, members_of_themselves, reaching_a_value, too_deep
 
 
 class Builder:
@@ -55,29 +46,38 @@ class Builder:
         known_predicates: frozenset[str],
         start: Span,
     ) -> None:
-        self.problems: list[tuple[Span, str]] = []
+        self.problems = Problems()
         self.table = DefinitionTable()
         self.tagger = Tagger(self.table, known_predicates, self.problem)
         self._aliases = aliases
         self._unread = unread
         self._start = start
         self._unions: list[tuple[Union, Span]] = []
+        self._has_open = False
+        """Whether any type is open: `untyped`, or a hash."""
         self._first_uses: dict[str, Span] = {}
 
     def finish(self, *roots: Shape) -> None:
         """Build every definition that was referred to, and check what needed all of them."""
-        self.table.finish()
-        tree = Tree(NULL, self.table.shapes)
-        if self.table.overfull or any(deepest(Tree(root, tree.definitions)) > _DEEPEST for root in roots):
-            message = f"names refer to one another more than {_DEEPEST} levels deep, or too often: flatten these types."
-            self.problem(self._start, message)
+        endless = self.table.finish()
+        if endless is not None:
+            self.problem(
+                self._first_use(endless), "there are too many names, or uses of one with other types, from here."
+            )
             return
+        tree = Tree(NULL, self.table.shapes)
+        for root in roots:
+            deep = too_deep(Tree(root, tree.definitions))
+            if deep is not None:
+                self.table.overfull = True
+                message = f"types nest at most {DEEPEST // 2} levels deep with names written out, and here it is more: "
+                self.problem(self._first_use(deep), f"{message}flatten these types.")
+                return
         for shape, at in self.tagger.nullables:
             if not is_nilable(shape, tree) and not isinstance(tree.resolve(shape), Anything):
                 self.problem(at, "`@nullable()` needs a type that can be nil: write `T?`.")
-        if self.tagger.gated:
-            for union, at in self._unions:
-                self._check_gates(union, at, tree)
+        if self.tagger.gated and self._has_open:
+            self._check_gates(tree)
         reached, circular = reaching_a_value(self.table.shapes), members_of_themselves(self.table.shapes)
         for key, at in self._first_uses.items():
             if key not in reached:
@@ -91,20 +91,22 @@ class Builder:
         if alias is not None:
             return self._alias(node, alias)
         if node.name in BASES and not node.arguments:
-            return BASES[node.name]
+            shape = BASES[node.name]
+            self._has_open = self._has_open or isinstance(shape, Anything)
+            return shape
         if node.name in GENERICS:
             return self._generic(node)
         if node.name in BASES:
             return self.problem(node.at, f"`{node.name}` takes no type arguments.")
         if node.name in self._unread:
             return Anything()  # its block has a problem of its own
-        return self.problem(node.at, unknown_type(node.name, self._aliases))
+        return self.problem(node.at, lambda: unknown_type(node, self._aliases))
 
     def _generic(self, node: Name) -> Shape:
         if len(node.arguments) not in GENERICS[node.name]:
-            sample = {"Array": "Array[String]", "Set": "Set[String]", "Hash": "Hash[String, Integer]"}[node.name]
-            return self.problem(node.at, f"`{node.name}` takes its types in brackets: `{sample}`.")
+            return self.problem(node.at, miscounted(node.name, len(node.arguments)))
         inner = [self.type(each) for each in node.arguments]
+        self._has_open = self._has_open or not inner or node.name == "Hash"
         if node.name == "Hash":
             keys = self._hash_keys(node.arguments[0], inner[0]) if inner else None
             return MapOf(inner[1] if inner else Anything(), keys)
@@ -128,7 +130,7 @@ class Builder:
 
     def _alias(self, node: Name, alias: Alias) -> Shape:
         if len(node.arguments) != len(alias.parameters):
-            wanted = f"[{', '.join(alias.parameters)}]" if alias.parameters else "no type arguments"
+            wanted = f"[{listed(alias.parameters)}]" if alias.parameters else "no type arguments"
             return self.problem(node.at, f"`{alias.name}` takes {wanted}.")
         if is_overgrown(node):
             return self.problem(
@@ -140,15 +142,17 @@ class Builder:
         return self.table.refer(key, lambda: self._alias_body(alias, variables))
 
     def _alias_body(self, alias: Alias, variables: Mapping[str, Type]) -> Shape:
-        """In an alias a predicate gates its member, and every other tag belongs to the name (SPEC section 3)."""
+        """In an alias a predicate gates its member, and other tags belong to the name, unless parentheses hold them."""
         body = substituted(alias.type, variables) if variables else alias.type
         nodes = body.members if isinstance(body, UnionSyntax) else (body,)
         own: list[Tag] = []
         members: list[Member] = []
         for node in nodes:
-            inner, tags = (node.type, node.tags) if isinstance(node, Tagged) else (node, ())
-            own.extend(t for t in tags if t.name in RULES)
-            members.append(Member(self.type(inner), self.tagger.guards(tags)))
+            if not isinstance(node, Tagged) or node.grouped:
+                members.append(self._member(node))
+                continue
+            own.extend(t for t in node.tags if t.name in RULES)
+            members.append(Member(self.type(node.type), self.tagger.guards(node.tags)))
         shape = self._union(members, body.at) if len(members) > 1 or members[0].guards else members[0].shape
         return self.tagger.with_tags(shape, own, field=False)
 
@@ -188,24 +192,15 @@ class Builder:
         return union
 
     def _intersection(self, node: Intersection) -> Shape:
-        sides = [self._known_side(self.type(each), each) for each in node.members]
-        shape = sides[0]
-        for side in sides[1:]:
-            try:
-                shape = joined(shape, side)
-            except Unjoinable as error:
-                return self.problem(node.at, f"{error}.")
-        return shape
-
-    def _known_side(self, shape: Shape, node: Type) -> Shape:
-        """A side of `&` with names looked through, also those of the members of a union."""
-        if isinstance(shape, Ref) and self.table.get(shape.key) is None:
-            return self.problem(node.at, f"`{node}` is joined to itself here and never reaches a value.")
-        shape = self.table.resolved(shape)
-        if isinstance(shape, Union):
-            return replace(
-                shape, members=tuple(Member(self._known_side(m.shape, node), m.guards) for m in shape.members)
-            )
+        known = len(self._unions)
+        look = self.table.seen_through
+        try:
+            shape = joined([written_out(self.type(each), self.table.known) for each in node.members], look)
+        except Unjoinable as error:
+            return self.problem(node.at, f"{error}.")
+        gone = {id(span) for each in node.members for span in _union_spans(each)}
+        self._unions[known:] = [(union, at) for union, at in self._unions[known:] if id(at) not in gone]
+        self._unions += [(union, node.at) for union in _unions(shape)]
         return shape
 
     def record(self, fields: Iterable[FieldSyntax]) -> Record:
@@ -224,40 +219,42 @@ class Builder:
                 if parent in names and parent != node.name:
                     parents.append(parent)
                 elif parent is not None:
-                    known = ", ".join(names)
-                    self.problem(tag.at, f"`{tag}` names no other field of this record: {known}.")
+                    self.problem(tag.at, f"`{tag}` names no other field of this record: {listed([*names])}.")
         return Field(node.name, shape, not node.optional, self.tagger.guards(node.tags), tuple(parents))
 
-    def _check_gates(self, union: Union, at: Span, tree: Tree) -> None:
-        open_ones = [m for m in union.members if not m.guards and opens(m.shape, tree)]
-        gates = [m for m in union.members if m.guards or guarded(m.shape, tree)] if open_ones else []
-        pairs = ((a, b) for a in open_ones for b in gates if a is not b)
-        if any(defeats(opened.shape, gated.shape, tree, gate=bool(gated.guards)) for opened, gated in pairs):
-            self.problem(
-                at,
-                "a gate in this union cannot hold: an open member beside it (`untyped`, an open `Hash`) takes the same "
-                "values. Gate the open member too, or narrow it.",
-            )
+    def _check_gates(self, tree: Tree) -> None:
+        check = GateCheck(tree)
+        for union, at in self._unions:
+            if check.fails(union):
+                self.problem(
+                    at,
+                    "a gate in this union cannot hold: an open member beside it (`untyped`, an open `Hash`) takes the "
+                    "same values. Gate the open member too, or narrow it.",
+                )
 
-    def problem(self, at: Span, message: str) -> Shape:
-        self.problems.append((at, message))
+    def _first_use(self, key: str) -> Span:
+        while key not in self._first_uses and " @" in key:
+            key = key.rpartition(" @")[0]  # a name that a tag has narrowed
+        return self._first_uses.get(key, self._start)
+
+    def problem(self, at: Span, message: Message) -> Shape:
+        self.problems.note(at, message)
         return Anything()
 
 
-def substituted(node: Type, variables: Mapping[str, Type]) -> Type:
-    """A type with type variables replaced by what they stand for."""
-    match node:
-        case Name(name=name, arguments=()) if name in variables:
-            return variables[name]
-        case Name(arguments=arguments):
-            return replace(node, arguments=tuple(substituted(a, variables) for a in arguments))
-        case RecordSyntax(fields=fields):
-            return replace(node, fields=tuple(replace(f, type=substituted(f.type, variables)) for f in fields))
-        case Tuple(items=items):
-            return replace(node, items=tuple(substituted(i, variables) for i in items))
-        case Nilable(type=inner) | Tagged(type=inner):
-            return replace(node, type=substituted(inner, variables))
-        case Intersection(members=members) | UnionSyntax(members=members):
-            return replace(node, members=tuple(substituted(m, variables) for m in members))
-        case _:
-            return node
+def _union_spans(node: Type) -> Iterable[Span]:
+    """Where the unions at the top of a side of `&` stand, which are no unions any more once they are joined."""
+    while isinstance(node, Tagged):
+        node = node.type
+    if isinstance(node, UnionSyntax):
+        yield node.at
+        for member in node.members:
+            yield from _union_spans(member)
+
+
+def _unions(shape: Shape) -> Iterable[Union]:
+    """A union and those that are members of it."""
+    if isinstance(shape, Union):
+        yield shape
+        for member in shape.members:
+            yield from _unions(member.shape)

@@ -16,7 +16,7 @@ from .projection import pruner
 from .reveal import reveal
 from .satisfaction import satisfier, settled
 from .schema import Document, compile_validator, document
-from .shapes import NO_NOTES, Record, Tree
+from .shapes import NO_NOTES, Record, Tree, reachable
 from .view import CallerView, InputCheck, InputSide, Options, OutputCheck, OutputSide, PersonalDefault
 from .writing import may_be_deep
 
@@ -58,6 +58,7 @@ def _input_side(contract: ToolContract, decisions: Decisions, settings: Settings
                 validator=compile_validator(enforced.schema),
                 prune=pruner(tree, judge_whole=True),
                 reader=Reader(tree),
+                names=frozenset(notes),
                 ways=alternatives(tree),
             )
         ),
@@ -95,10 +96,16 @@ def _output_side(contract: ToolContract, decisions: Decisions, settings: Setting
                 prune=pruner(tree),
                 ways=alternatives(tree),
                 deep=may_be_deep(tree),
+                fields=_fields(tree),
                 reporting=pruner(tree, judge_leaves=True) if settings.mistyped_output == "report" else None,
             )
         ),
     )
+
+
+def _fields(tree: Tree) -> frozenset[str]:
+    shapes = [shape for shape, _ in reachable(tree.root, tree.definitions)]
+    return frozenset(each.name for shape in shapes if isinstance(shape, Record) for each in shape.fields)
 
 
 def _personal_keys(tree: Tree, root: Record) -> dict[str, tuple[str, Callable[[Any], bool]]]:

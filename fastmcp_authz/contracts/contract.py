@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from ..annotations import Annotation, Span, read_annotation
+from ..annotations import Annotation, Opening, Span, read_annotation
 from ..callers.deciding import Caller
 from ..callers.predicates import Decisions, Predicate
 from ..errors import ContractError, Problem
@@ -104,17 +104,19 @@ class ToolContract:
         prose_reader: ProseReader | None = None,
         where: str | None = None,
         first_line: int = 1,
+        opening: Opening | None = None,
         module_file: Path | None = None,
         sketch: str | None = None,
     ) -> tuple[ToolContract | None, tuple[Problem, ...]]:
         """`parse` for those who have problems of their own to add: the contract and the problems.
 
         Where there are any, the contract is good for nothing but to look for more in it, if there is one at all.
+        `opening` says where in a file the docstring stands, and is asked only where something is wrong.
         `module_file` is the file beside which, or above which, `sig/shared` is searched too.
         `sketch` is the signature that is proposed where there is none.
         """
         settings = settings or preset_settings()
-        annotation, problems = read_annotation(docstring, name=where or name, first_line=first_line)
+        annotation, problems = read_annotation(docstring, name=where or name, first_line=first_line, opening=opening)
         description, parameter_prose = annotation.prose, dict[str, str]()
         if prose_reader is not None and annotation.prose:
             description, prose = prose_reader(annotation.prose)

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Final
 
-from ..annotations import Intersection, Name, Nilable, Tagged, Tuple, Type
-from ..annotations import Record as RecordSyntax
-from ..annotations import Union as UnionSyntax
-from .shapes import Anything, Record, Ref, Shape, Tree, TupleOf, Union, is_null, parts
+from .shapes import NO_NOTES, Anything, Ref, Shape, Tree, Union, is_null
+from .wellfounded import deepest
 
-_LARGEST_ARGUMENT: Final = 256
-_DEEPEST_ARGUMENT: Final = 40
-"""Nodes and levels of the type arguments of one name. Generic aliases that grow with every use would never end."""
-
+__all__ = ["DefinitionTable", "deepest", "is_nilable"]
 
 _MOST: Final = 1_000
 """Names, and narrowed variants of names, of one contract; with more than these it is refused."""
@@ -26,6 +22,8 @@ class DefinitionTable:
         self.shapes: dict[str, Shape] = {}
         self._waiting: dict[str, Callable[[], Shape]] = {}
         self._under_way: set[str] = set()
+        self.overfull = False
+        """Whether there are more names, or deeper ones, than anything can be made of."""
 
     def refer(self, key: str, make: Callable[[], Shape]) -> Ref:
         """The use of a name; `make` builds what it stands for, if nobody has said so before."""
@@ -43,49 +41,40 @@ class DefinitionTable:
             self._under_way.discard(key)
         return None if key in self._under_way else self.shapes[key]
 
-    def resolved(self, shape: Shape) -> Shape:
-        """The shape behind names as far as it is known by now."""
+    def known(self, shape: Shape) -> Shape | None:
+        """The shape behind names; `None` where one of them is still being built, or stands for itself."""
+        entered: set[str] = set()
         while isinstance(shape, Ref):
-            behind = self.get(shape.key)
+            behind = None if shape.key in entered else self.get(shape.key)
             if behind is None:
-                return Anything()
+                return None
+            entered.add(shape.key)
             shape = behind
         return shape
 
-    @property
-    def overfull(self) -> bool:
-        """Whether `finish` gave up."""
-        return bool(self._waiting)
+    def resolved(self, shape: Shape) -> Shape:
+        """The shape behind names as far as it is known by now."""
+        known = self.known(shape)
+        return Anything() if known is None else known
 
-    def finish(self) -> None:
-        """Build every definition that was referred to, unless there is no end to them."""
+    def seen_through(self, shape: Shape) -> Shape | None:
+        """What is `known` behind a name, with the notes of each name on the way over it."""
+        known = self.known(shape)
+        if known is None:
+            return None
+        notes = NO_NOTES
+        while isinstance(shape, Ref):
+            notes = notes.over(shape.notes)
+            shape = self.shapes[shape.key]
+        return known if notes == NO_NOTES else replace(known, notes=notes.over(known.notes))
+
+    def finish(self) -> str | None:
+        """Build every definition that was referred to. If there is no end to them, the first of those left out."""
         while self._waiting and len(self.shapes) <= _MOST:
             self.get(next(iter(self._waiting)))
-
-
-def is_overgrown(node: Name) -> bool:
-    """Whether type arguments are larger or deeper than anybody writes. Not recursive, since they may be deep."""
-    waiting: list[tuple[Type, int]] = [(each, 1) for each in node.arguments]
-    count = 0
-    while waiting:
-        each, depth = waiting.pop()
-        count += 1
-        if count > _LARGEST_ARGUMENT or depth > _DEEPEST_ARGUMENT:
-            return True
-        waiting.extend((inner, depth + 1) for inner in _inside(each))
-    return False
-
-
-def _inside(node: Type) -> Iterable[Type]:
-    match node:
-        case Name(arguments=inner) | Tuple(items=inner) | Intersection(members=inner) | UnionSyntax(members=inner):
-            return inner
-        case Nilable(type=one) | Tagged(type=one):
-            return (one,)
-        case RecordSyntax(fields=fields):
-            return [f.type for f in fields]
-        case _:
-            return ()
+        first = next(iter(self._waiting), None)
+        self.overfull = first is not None
+        return first
 
 
 def is_nilable(shape: Shape, tree: Tree) -> bool:
@@ -103,88 +92,3 @@ def is_nilable(shape: Shape, tree: Tree) -> bool:
         elif is_null(shape):
             return True
     return False
-
-
-def reaching_a_value(definitions: Mapping[str, Shape]) -> set[str]:
-    """The definitions that some finite value fits, were every guard open: the least fixed point."""
-    reached: set[str] = set()
-
-    def reaches(shape: Shape) -> bool:
-        match shape:
-            case Ref(key=key):
-                return key in reached
-            case TupleOf(items=places):
-                return all(map(reaches, places))
-            case Record(fields=fields):
-                return all(reaches(f.shape) for f in fields if f.required)
-            case Union(members=members):
-                return any(reaches(m.shape) for m in members)
-            case _:
-                return True
-
-    growing = True
-    while growing:
-        fresh = {key for key, shape in definitions.items() if key not in reached and reaches(shape)}
-        reached |= fresh
-        growing = bool(fresh)
-    return reached
-
-
-def members_of_themselves(definitions: Mapping[str, Shape]) -> set[str]:
-    """The definitions that are a member of their own union, by whatever names: such a member says nothing.
-
-    RBS refuses them too; and a validator that follows them never comes to an end, or takes any value.
-    """
-    members = {key: _member_names(shape) for key, shape in definitions.items()}
-    found: set[str] = set()
-    for key, names in members.items():
-        entered: set[str] = set()
-        waiting = list(names)
-        while waiting:
-            name = waiting.pop()
-            if name not in entered:
-                entered.add(name)
-                waiting.extend(members[name])
-        if key in entered:
-            found.add(key)
-    return found
-
-
-def _member_names(shape: Shape) -> list[str]:
-    if isinstance(shape, Ref):
-        return [shape.key]
-    return [name for m in shape.members for name in _member_names(m.shape)] if isinstance(shape, Union) else []
-
-
-def deepest(tree: Tree) -> int:
-    """How many levels of types a tree has with its names written out, a name inside itself not counted again."""
-    depths: dict[str, int] = {}
-    levels = _levels(tree.root)
-    under_way = [("", levels, iter(levels))]
-    entered = {""}
-    while under_way:
-        key, inner, unseen = under_way[-1]
-        fresh = next((name for name, _ in unseen if name not in entered), None)
-        if fresh is not None:
-            entered.add(fresh)
-            levels = _levels(tree.definitions[fresh])
-            under_way.append((fresh, levels, iter(levels)))
-        else:
-            depths[key] = max((level + depths.get(name, 0) for name, level in inner), default=0)
-            under_way.pop()
-    return depths[""]
-
-
-def _levels(root: Shape) -> list[tuple[str, int]]:
-    """The names inside a shape with their levels, and the deepest level under no name."""
-    found: list[tuple[str, int]] = []
-    deepest_level = 0
-    waiting = [(root, 1)]
-    while waiting:
-        shape, level = waiting.pop()
-        deepest_level = max(deepest_level, level)
-        if isinstance(shape, Ref):
-            found.append((shape.key, level))
-        else:
-            waiting.extend([(inner, level + 1) for inner, _ in parts(shape)])
-    return [*found, ("", deepest_level)]

@@ -7,10 +7,11 @@ show that there is something hidden.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Hashable, Mapping
 from dataclasses import replace
 
-from .shapes import ListOf, MapOf, Member, Record, Ref, Shape, Tree, TupleOf, Union, reachable_once
+from .shapes import Definitions, ListOf, MapOf, Member, Record, Ref, Shape, Tree, TupleOf, Union, reachable_once
 
 
 def alias_name(key: str) -> str:
@@ -30,22 +31,44 @@ def merged(tree: Tree) -> Tree:
 
 def _representatives(tree: Tree, classes: Mapping[str, Hashable]) -> dict[str, str]:
     """For each definition the first one that looks like it all the way down, among those of one class."""
-    leaders = _first_of_each(classes)
-    while True:
-        # Alike so far, and made of what is alike so far; what contains itself is alike until something tells it apart.
-        looks = {key: _renamed(shape, leaders) for key, shape in tree.definitions.items()}
-        groups: dict[str, list[str]] = {}
-        for key, leader in leaders.items():
-            groups.setdefault(leader, []).append(key)
-        refined = {key: next(k for k in group if looks[k] == looks[key]) for group in groups.values() for key in group}
-        if len(set(refined.values())) == len(groups):
-            return refined
-        leaders = refined
+    # Alike until something tells it apart: classes are split as long as what their members are made of differs. Only
+    # what is made of something that has just moved to another class is looked at again.
+    numbers: dict[Hashable, str] = {}
+    labels = {key: numbers.setdefault(of, str(len(numbers))) for key, of in classes.items()}
+    sizes = Counter(labels.values())
+    users: Mapping[str, list[str]] | None = None
+    fresh = list(labels)
+    while fresh:
+        looks: dict[str, dict[Shape, list[str]]] = {}
+        for key in fresh:
+            look = _renamed(tree.definitions[key], labels)
+            looks.setdefault(labels[key], {}).setdefault(look, []).append(key)
+        moved: list[str] = []
+        for label, groups in looks.items():
+            ordered = sorted(groups.values(), key=len)
+            if sum(map(len, ordered)) == sizes[label]:
+                ordered.pop()  # the largest stays
+            for group in ordered:
+                new = str(len(sizes))
+                sizes[label] -= len(group)
+                sizes[new] = len(group)
+                labels.update(dict.fromkeys(group, new))
+                moved += group
+        if len(sizes) == len(labels):
+            break
+        users = _users(tree.definitions) if users is None else users
+        fresh = list(dict.fromkeys(user for key in moved for user in users.get(key, ()) if sizes[labels[user]] > 1))
+    first: dict[str, str] = {}
+    return {key: first.setdefault(label, key) for key, label in labels.items()}
 
 
-def _first_of_each(classes: Mapping[str, Hashable]) -> dict[str, str]:
-    first: dict[Hashable, str] = {}
-    return {key: first.setdefault(of, key) for key, of in classes.items()}
+def _users(definitions: Definitions) -> dict[str, list[str]]:
+    users: dict[str, list[str]] = {}
+    for key, shape in definitions.items():
+        for each, _ in reachable_once(shape):
+            if isinstance(each, Ref):
+                users.setdefault(each.key, []).append(key)
+    return users
 
 
 def _renamed_tree(tree: Tree, leaders: Mapping[str, str]) -> Tree:
@@ -106,13 +129,10 @@ class _Members:
                 return shape
 
     def _see_union(self, union: Union, members: list[Shape]) -> Shape:
-        kept: list[Shape] = []
-        looks: list[Shape] = []
+        looks: dict[Shape, Shape] = {}
         for member in members:
-            look = _renamed(self._tree.resolve(member), self._leaders)
-            if look not in looks:
-                looks.append(look)
-                kept.append(member)
+            looks.setdefault(_renamed(self._tree.resolve(member), self._leaders), member)
+        kept = list(looks.values())
         if len(kept) == 1:
             return replace(kept[0], notes=union.notes.over(kept[0].notes), narrowed=union.narrowed)
         return replace(union, members=tuple(map(Member, kept)))

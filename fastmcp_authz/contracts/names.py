@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from difflib import get_close_matches
+from itertools import islice
 from typing import Final
 
+from ..annotations import Name
+from ..annotations.pythonisms import NAMES, respelled
+from ..errors import shortened
 from .shapes import NULL, Anything, Scalar, Shape, Words
 
 BASES: Final[Mapping[str, Shape]] = {
@@ -30,40 +34,6 @@ BASES: Final[Mapping[str, Shape]] = {
 GENERICS: Final[Mapping[str, tuple[int, ...]]] = {"Array": (0, 1), "Set": (0, 1), "Hash": (0, 2)}
 """Types with arguments, and how many each may have."""
 
-_FROM_ELSEWHERE: Final[Mapping[str, str]] = {
-    "str": "String",
-    "string": "String",
-    "text": "String",
-    "int": "Integer",
-    "integer": "Integer",
-    "Int": "Integer",
-    "float": "Float",
-    "number": "Float",
-    "Number": "Float",
-    "Decimal": "Float",
-    "Boolean": "bool",
-    "boolean": "bool",
-    "Bool": "bool",
-    "True": "true",
-    "False": "false",
-    "None": "nil",
-    "null": "nil",
-    "NoneType": "nil",
-    "list": "Array",
-    "List": "Array",
-    "dict": "Hash",
-    "Dict": "Hash",
-    "Mapping": "Hash",
-    "set": "Set",
-    "any": "untyped",
-    "Any": "untyped",
-    "object": "untyped",
-    "date": "Date",
-    "datetime": "DateTime",
-    "Datetime": "DateTime",
-}
-"""How other languages, Python first, call the base types."""
-
 _SPELLINGS: Final[Mapping[str, str]] = {
     "Optional": "A type that may be null is written `T?`: `String?`.",
     "Union": "A union is written with bars: `String | Integer`.",
@@ -73,15 +43,28 @@ _SPELLINGS: Final[Mapping[str, str]] = {
     "UUID": "A UUID is written `String @format(uuid)`.",
 }
 
+_MOST_COMPARED: Final = 300
+"""How many declared names an unknown one is compared with: each comparison costs, and unknown names may be many."""
 
-def unknown_type(name: str, aliases: Iterable[str]) -> str:
-    """What to say of an unknown type name: the nearest known one, or how RBS writes what it seems to mean."""
-    known = [*aliases, *BASES, *GENERICS]
-    if name in _FROM_ELSEWHERE:
-        return f"unknown type `{name}`: did you mean `{_FROM_ELSEWHERE[name]}`?"
+
+def unknown_type(written: Name | str, aliases: Collection[str]) -> str:
+    """What to say of an unknown type: the nearest known name, or how RBS writes what it seems to mean.
+
+    Args:
+        written: The type, with its arguments, or its name alone.
+        aliases: The names that are declared.
+    """
+    name = written if isinstance(written, str) else written.name
+    if isinstance(written, Name) and written.arguments:
+        right = respelled(written, aliases)
+        if not isinstance(right, Name) or right.name != name:
+            return f"unknown type `{shortened(str(written))}`: write `{shortened(str(right), 200)}`."
+    short = shortened(name)
+    if name in NAMES:
+        return f"unknown type `{name}`: did you mean `{NAMES[name]}`?"
     if name in _SPELLINGS:
         return f"unknown type `{name}`. {_SPELLINGS[name]}"
-    near = get_close_matches(name, known, n=2, cutoff=0.6)
+    near = get_close_matches(name, [*islice(aliases, _MOST_COMPARED), *BASES, *GENERICS], n=2, cutoff=0.6)
     if near:
-        return f"unknown type `{name}`: did you mean {' or '.join(f'`{n}`' for n in near)}?"
-    return f"unknown type `{name}`: declare it with `@rbs type {name} = ...`, or import the file that does."
+        return f"unknown type `{short}`: did you mean {' or '.join(f'`{shortened(n)}`' for n in near)}?"
+    return f"unknown type `{short}`: declare it with `@rbs type {short} = ...`, or import the file that does."

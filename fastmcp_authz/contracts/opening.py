@@ -86,6 +86,11 @@ class Opening:
             raise MisfitError
         return opened
 
+    def known(self, value: Any) -> Any:
+        """A value as it was opened before; `None` where it never was."""
+        found = self._opened.get(id(value))
+        return None if found is None else found[1]
+
     def container(self, value: Any) -> type | None:
         """`dict`, `list`, or `None` for what has no parts."""
         kind: type = type(value)

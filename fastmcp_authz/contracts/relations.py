@@ -1,6 +1,10 @@
-"""How two types relate: whether they exclude each other, and whether one would let through what the other guards."""
+"""How two types relate: whether they exclude each other, and what of them is there for everybody."""
 
 from __future__ import annotations
+
+from collections.abc import Container, Iterable, Sequence
+from functools import cached_property
+from itertools import combinations
 
 from .shapes import (
     Anything,
@@ -8,6 +12,7 @@ from .shapes import (
     ListOf,
     MapOf,
     Record,
+    Ref,
     Scalar,
     Shape,
     Tree,
@@ -19,38 +24,95 @@ from .shapes import (
 
 _DEEPEST = 8
 """How far two types are told apart; deeper they count as overlapping, which is the careful answer."""
-_DEEPEST_GATE = 64
-"""How far a gate is followed beside an open type; deeper it counts as one that cannot hold, for the same reason."""
+_MOST = 20_000
+_MOST_MEMBERS = 64
+"""How many pairs of types are looked at for one answer, and how many members of a union are compared each with each."""
 
 
-def exclusive(a: Shape, b: Shape, tree: Tree) -> bool:
-    """Whether no value can fit both: other JSON types, or a property that one requires pinned apart (SPEC "Unions")."""
-    return _Comparison(tree).exclusive(a, b, 0)
+class Comparison:
+    """Tells types of one tree apart: other JSON types, or a property that one requires pinned apart (SPEC "Unions").
 
+    That is for every caller: what a guard may take away tells nothing apart. With `cut` it is about values of which
+    only what a type names is left, so that a closed record refuses none for its other keys.
+    """
 
-class _Comparison:
-    """One question, with what was found on the way, since a name may be met along many paths."""
-
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, tree: Tree, *, cut: bool = False) -> None:
         self._tree = tree
+        self._cut = cut
         self._found: dict[tuple[int, int], bool] = {}  # by identity: the tree holds every shape that is compared
+        self._left = _MOST
 
-    def exclusive(self, a: Shape, b: Shape, depth: int) -> bool:
+    def exclusive(self, a: Shape, b: Shape) -> bool:
+        """Whether no value can fit both."""
+        self._left = _MOST
+        return self._one_more(a, b)
+
+    def all_exclusive(self, shapes: Sequence[Shape]) -> bool:
+        """Whether no value can fit two of the shapes. Of very many, some may count as overlapping that are not."""
+        apart = self._told_at_once(shapes)
+        if apart is not None or len(shapes) > _MOST_MEMBERS:
+            return bool(apart)
+        self._left = _MOST
+        return all(self._one_more(a, b) for a, b in combinations(shapes, 2))
+
+    def _told_at_once(self, shapes: Sequence[Shape]) -> bool | None:
+        """`all_exclusive` as far as that can be told without comparing each with each."""
+        by_type: dict[str, list[tuple[int, Shape]]] = {}
+        owners: dict[int, int] = {}
+        for owner, shape in enumerate(shapes):
+            waiting = [shape]
+            while waiting:
+                each = self._tree.behind(waiting.pop())
+                if isinstance(each, Union):
+                    if id(each) not in owners:
+                        waiting.extend(m.shape for m in each.members)
+                    elif owners[id(each)] != owner:
+                        return False
+                    owners[id(each)] = owner
+                else:
+                    by_type.setdefault(_json_type(each), []).append((owner, each))
+        if by_type.pop("", None) and len(shapes) > 1:
+            return False
+        shared = {name: found for name, found in by_type.items() if len({owner for owner, _ in found}) > 1}
+        objects = shared.pop("object", [])
+        if not all(_are_words_apart(found) for found in shared.values()):
+            return False
+        return True if not objects or self._are_pinned_apart(objects) else None
+
+    def _are_pinned_apart(self, objects: Sequence[tuple[int, Shape]]) -> bool:
+        """Whether all are records that require one property, of constants that are no other's."""
+        pins = [self._pins(shape) for _, shape in objects]
+        return any(
+            _are_words_apart([(owner, pinned[name]) for (owner, _), pinned in zip(objects, pins, strict=True)])
+            for name in set(pins[0]).intersection(*pins[1:])
+        )
+
+    def _pins(self, shape: Shape) -> dict[str, Shape]:
+        fields = shape.fields if isinstance(shape, Record) else ()
+        pinned = ((f.name, self._tree.behind(f.shape)) for f in fields if f.required and not f.guards)
+        return {name: words for name, words in pinned if isinstance(words, Words)}
+
+    def _one_more(self, a: Shape, b: Shape) -> bool:
+        self._found.clear()  # how deep something lay has to do with what was found of it
+        return self._exclusive(a, b, 0)
+
+    def _exclusive(self, a: Shape, b: Shape, depth: int) -> bool:
         a, b = self._tree.behind(a), self._tree.behind(b)
         pair = (id(a), id(b))
         if pair not in self._found:
             self._found[pair] = False  # what depends on itself is no reason to tell two types apart
-            self._found[pair] = depth <= _DEEPEST and self._compare(a, b, depth + 1)
+            self._left -= 1
+            self._found[pair] = depth <= _DEEPEST and self._left >= 0 and self._compare(a, b, depth + 1)
         return self._found[pair]
 
     def _compare(self, a: Shape, b: Shape, depth: int) -> bool:
         if isinstance(a, Anything) or isinstance(b, Anything):
             return False
         if isinstance(a, Union):
-            return all(self.exclusive(m.shape, b, depth) for m in a.members)
+            return all(self._exclusive(m.shape, b, depth) for m in a.members)
         if isinstance(b, Union):
-            return all(self.exclusive(a, m.shape, depth) for m in b.members)
-        if _json_types(a).isdisjoint(_json_types(b)):
+            return all(self._exclusive(a, m.shape, depth) for m in b.members)
+        if _json_type(a) != _json_type(b):
             return True
         match a, b:
             case Words(values=mine), Words(values=theirs):
@@ -58,7 +120,7 @@ class _Comparison:
             case Record(), Record():
                 return self._records(a, b, depth)
             case (Record() as record, MapOf() as mapping) | (MapOf() as mapping, Record() as record):
-                return any(f.required and self.exclusive(f.shape, mapping.values, depth) for f in record.fields)
+                return any(self._surely(f) and self._exclusive(f.shape, mapping.values, depth) for f in record.fields)
             case _:
                 return False
 
@@ -67,107 +129,82 @@ class _Comparison:
         for mine in a.fields:
             other = theirs.get(mine.name)
             if other is None:
-                if b.closed and mine.required:
+                if b.closed and self._refuses(mine):
                     return True
-            elif (mine.required or other.required) and self.exclusive(mine.shape, other.shape, depth):
+            elif (
+                (mine.required or other.required)
+                and self._exclusive(mine.shape, other.shape, depth)
+                and self._stays(mine)
+                and self._stays(other)
+            ):
                 return True
         mine_names = {f.name for f in a.fields}
-        return a.closed and any(f.required and f.name not in mine_names for f in b.fields)
+        return a.closed and any(f.name not in mine_names and self._refuses(f) for f in b.fields)
+
+    def _refuses(self, field: Field) -> bool:
+        """Whether a closed record that does not name a field refuses every value of a record that does."""
+        return not self._cut and self._surely(field)
+
+    def _surely(self, field: Field) -> bool:
+        """Whether a field is in every value of its record, for every caller."""
+        return field.required and self._stays(field)
+
+    def _stays(self, field: Field) -> bool:
+        return not field.guards and self._lasts(field.shape)
+
+    @cached_property
+    def _lasting(self) -> Container[str]:
+        """The names of which something is left for every caller: the least fixed point, as in `reveal`."""
+        lasting: set[str] = set()
+        fresh = True
+        while fresh:
+            found = {
+                k for k, shape in self._tree.definitions.items() if k not in lasting and self._lasts(shape, lasting)
+            }
+            fresh = bool(found)
+            lasting |= found
+        return lasting
+
+    def _lasts(self, shape: Shape, lasting: Container[str] | None = None) -> bool:
+        match shape:
+            case Ref(key=key):
+                return key in (self._lasting if lasting is None else lasting)
+            case Union(members=members):
+                return any(not m.guards and self._lasts(m.shape, lasting) for m in members)
+            case ListOf(items=items):
+                return self._lasts(items, lasting)
+            case TupleOf(items=places):
+                return all(self._lasts(place, lasting) for place in places)
+            case MapOf(values=values, keys=keys):
+                return self._lasts(values, lasting) and (keys is None or self._lasts(keys, lasting))
+            case _:
+                return True
 
 
-def _json_types(shape: Shape) -> frozenset[str]:
+def _are_words_apart(found: Iterable[tuple[int, Shape]]) -> bool:
+    """Whether all are constants, and none belongs to two owners."""
+    owners: dict[tuple[bool, str | int | bool], int] = {}
+    for owner, shape in found:
+        if not isinstance(shape, Words):
+            return False
+        for value in shape.values:  # booleans are marked, since `True == 1` in Python
+            if owners.setdefault((isinstance(value, bool), value), owner) != owner:
+                return False
+    return True
+
+
+def _json_type(shape: Shape) -> str:
     match shape:
-        case Scalar(type="integer"):
-            return frozenset({"number"})
-        case Scalar(type=name):
-            return frozenset({name})
-        case Words(type="integer"):
-            return frozenset({"number"})
-        case Words(type=name):
-            return frozenset({name})
+        case Scalar(type=name) | Words(type=name):
+            return "number" if name == "integer" else name
         case ListOf() | TupleOf():
-            return frozenset({"array"})
+            return "array"
+        case Record() | MapOf():
+            return "object"
         case _:
-            return frozenset({"object"})
+            return ""
 
 
 def guarded(shape: Shape, tree: Tree) -> bool:
     """Whether a guard stands anywhere inside a shape."""
     return any(guards for _, guards in reachable(shape, tree.definitions))
-
-
-def opens(shape: Shape, tree: Tree) -> bool:
-    """Whether an open type, `untyped` or a hash, stands anywhere inside a shape."""
-    return any(isinstance(each, Anything | MapOf) for each, _ in reachable(shape, tree.definitions))
-
-
-def defeats(opened: Shape, gated: Shape, tree: Tree, *, gate: bool) -> bool:
-    """Whether `opened` would let through what is behind a guard in `gated`, so that the guard cannot hold.
-
-    `gate` says that `gated` as a whole stands behind a guard. An open type is `untyped` or a hash; records that
-    overlap are no such case, since each shows only the fields that it names (SPEC "Unions").
-    """
-    return _Defeat(tree).holds(opened, gated, gate, 0)
-
-
-class _Defeat:
-    def __init__(self, tree: Tree) -> None:
-        self._tree = tree
-        self._found: dict[tuple[int, int, bool], bool] = {}
-
-    def holds(self, opened: Shape, gated: Shape, gate: bool, depth: int) -> bool:
-        opened, gated = self._tree.behind(opened), self._tree.behind(gated)
-        question = (id(opened), id(gated), gate)
-        if question not in self._found:
-            self._found[question] = False
-            self._found[question] = depth > _DEEPEST_GATE or self._look(opened, gated, gate, depth + 1)
-        return self._found[question]
-
-    def _look(self, opened: Shape, gated: Shape, gate: bool, depth: int) -> bool:
-        if not (gate or guarded(gated, self._tree)) or exclusive(opened, _granted(gated), self._tree):
-            return False
-        match opened, gated:
-            case Anything(), _:
-                return True
-            case Union(members=members), _:
-                return any(not m.guards and self.holds(m.shape, gated, gate, depth) for m in members)
-            case _, Union(members=members):
-                return any(self.holds(opened, m.shape, gate or bool(m.guards), depth) for m in members)
-            case MapOf(values=values), Record(fields=fields):
-                return gate or any(
-                    self.holds(values, f.shape, bool(f.guards), depth)
-                    or (bool(f.guards) and not exclusive(values, f.shape, self._tree))
-                    for f in fields
-                )
-            case MapOf(values=values), MapOf(values=theirs):
-                return gate or self.holds(values, theirs, False, depth)
-            case ListOf(items=items), ListOf(items=theirs):
-                return self.holds(items, theirs, gate, depth)
-            case ListOf(items=items), TupleOf(items=places):
-                return any(self.holds(items, place, gate, depth) for place in places)
-            case TupleOf(items=places), ListOf(items=items):
-                return any(self.holds(place, items, gate, depth) for place in places)
-            case TupleOf(items=mine), TupleOf(items=theirs):
-                return any(self.holds(a, b, gate, depth) for a, b in zip(mine, theirs, strict=False))
-            case Record(fields=mine), Record(fields=theirs):
-                return self._fields(mine, theirs, gate, depth)
-            case Record(fields=mine), MapOf(values=values):
-                return any(not f.guards and self.holds(f.shape, values, gate, depth) for f in mine)
-            case _:
-                return False
-
-    def _fields(self, opened: tuple[Field, ...], gated: tuple[Field, ...], gate: bool, depth: int) -> bool:
-        mine = {f.name: f for f in opened if not f.guards}
-        return any(
-            f.name in mine
-            and not isinstance(self._tree.behind(f.shape), Scalar | Words)
-            and self.holds(mine[f.name].shape, f.shape, gate or bool(f.guards), depth)
-            for f in gated
-        )
-
-
-def _granted(shape: Shape) -> Shape:
-    """A record without its guarded fields: what is surely there for everybody, to tell two types apart by."""
-    if isinstance(shape, Record):
-        return Record(tuple(f for f in shape.fields if not f.guards), closed=shape.closed)
-    return shape

@@ -171,20 +171,17 @@ def _unguarded(each: Field, shown: Mapping[str, Field]) -> Field:
 
 def _merged(shapes: list[Shape]) -> list[Shape]:
     """Members without repetition; constants of one type and the same keywords are one `Words`, where the first was."""
-    merged: list[Shape] = []
-    words: dict[tuple[str, Keywords], tuple[int, dict[str | int | bool, None]]] = {}
+    merged: dict[Shape | tuple[str, Keywords], Shape] = {}
+    words: dict[tuple[str, Keywords], dict[str | int | bool, None]] = {}
     for shape in shapes:
-        if not isinstance(shape, Words) or shape.notes != NO_NOTES:
-            if shape not in merged:
-                merged.append(shape)
-            continue
-        key = (shape.type, shape.keywords)
-        if key not in words:
-            words[key] = (len(merged), {})
-            merged.append(shape)
-        words[key][1].update(dict.fromkeys(shape.values))
-    for place, values in words.values():
-        first = merged[place]
+        if isinstance(shape, Words) and shape.notes == NO_NOTES:
+            key = (shape.type, shape.keywords)
+            merged.setdefault(key, shape)
+            words.setdefault(key, {}).update(dict.fromkeys(shape.values))
+        else:
+            merged.setdefault(shape, shape)
+    for key, values in words.items():
+        first = merged[key]
         assert isinstance(first, Words)
-        merged[place] = replace(first, values=tuple(values))
-    return merged
+        merged[key] = replace(first, values=tuple(values))
+    return list(merged.values())

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final
 from urllib.parse import quote
 
 import jsonschema_rs
 
-from .merging import alias_name
-from .relations import exclusive
+from .hoisting import hoisted
+from .relations import Comparison
 from .shapes import (
     NO_NOTES,
-    Anything,
     ListOf,
     MapOf,
     Record,
@@ -25,7 +24,6 @@ from .shapes import (
     Union,
     Words,
     is_null,
-    reachable_once,
 )
 
 Schema = dict[str, Any]
@@ -93,7 +91,8 @@ class _Emitter:
         self._tree = tree
         self._close_all = close_all
         self._strict = strict
-        self._hoisted = _hoisted(tree)
+        self._hoisted = hoisted(tree)
+        self._compared = Comparison(tree)
         self._definitions: dict[str, Schema] = {}
         self.slots: list[Slot] = []
 
@@ -171,25 +170,20 @@ class _Emitter:
         return schema
 
     def _union(self, shapes: list[Shape], path: tuple[str | int, ...]) -> Schema:
-        members = self._flat(shapes)
-        overlapping = self._strict or any(map(is_null, members)) or not self._apart(members)
+        members = list(dict.fromkeys(self._flat(shapes)))
+        overlapping = self._strict or any(map(is_null, members)) or not self._compared.all_exclusive(members)
         keyword = "anyOf" if overlapping else "oneOf"
         return {keyword: [self.emit(m, (*path, keyword, i)) for i, m in enumerate(members)]}
 
-    def _flat(self, shapes: list[Shape]) -> list[Shape]:
+    def _flat(self, shapes: Iterable[Shape]) -> Iterator[Shape]:
         """The members with those of each union that is written in place of its name."""
-        flat: list[Shape] = []
         for shape in shapes:
             target = self._tree.resolve(shape)
             named = isinstance(shape, Ref) and shape.key in self._hoisted
             if isinstance(target, Union) and target.notes == NO_NOTES and not named:
-                flat.extend(m for m in self._flat([m.shape for m in target.members]) if m not in flat)
-            elif shape not in flat:
-                flat.append(shape)
-        return flat
-
-    def _apart(self, members: list[Shape]) -> bool:
-        return all(exclusive(a, b, self._tree) for i, a in enumerate(members) for b in members[i + 1 :])
+                yield from self._flat(m.shape for m in target.members)
+            else:
+                yield shape
 
     def _annotations(self, shape: Shape, path: tuple[str | int, ...]) -> Schema:
         notes = shape.notes
@@ -201,54 +195,3 @@ class _Emitter:
         if notes.default_key is not None:
             self.slots.append(Slot((*path, "default"), notes.default_key, replace(shape, notes=NO_NOTES)))
         return annotations
-
-
-def _hoisted(tree: Tree) -> Mapping[str, str]:
-    """The definitions that stand under `$defs`, with their names there, in the order of their first use.
-
-    Those are the recursive ones and those used more than once; a bare scalar is too small to gain from it.
-    """
-    uses: dict[str, int] = {}
-    order: list[str] = []
-    inside: dict[str, list[str]] = {}
-    waiting: list[Shape] = [tree.resolve(tree.root)]
-    while waiting:
-        for shape, _ in reachable_once(waiting.pop()):
-            if isinstance(shape, Ref):
-                uses[shape.key] = uses.get(shape.key, 0) + 1
-                if uses[shape.key] == 1:
-                    order.append(shape.key)
-                    target = tree.definitions[shape.key]
-                    inside[shape.key] = [s.key for s, _ in reachable_once(target) if isinstance(s, Ref)]
-                    waiting.append(target)
-    recursive = {key for key in order if _reaches(key, key, inside)}
-    names: dict[str, str] = {}
-    for key in order:
-        if key in recursive or (uses[key] > 1 and not _is_bare(tree.definitions[key])):
-            names[key] = _unique(alias_name(key), set(names.values()))
-    return names
-
-
-def _is_bare(shape: Shape) -> bool:
-    return isinstance(shape, Anything) or (isinstance(shape, Scalar) and not shape.keywords and shape.notes == NO_NOTES)
-
-
-def _reaches(start: str, goal: str, inside: Mapping[str, list[str]]) -> bool:
-    seen: set[str] = set()
-    waiting = list(inside[start])
-    while waiting:
-        key = waiting.pop()
-        if key == goal:
-            return True
-        if key not in seen:
-            seen.add(key)
-            waiting.extend(inside[key])
-    return False
-
-
-def _unique(name: str, taken: set[str]) -> str:
-    candidate, count = name, 1
-    while candidate in taken:
-        count += 1
-        candidate = f"{name}_{count}"
-    return candidate

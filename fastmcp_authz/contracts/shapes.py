@@ -29,6 +29,9 @@ class Notes:
     unsaid: frozenset[str] = frozenset()
     """`default`, `examples`: what this caller's type does not take. What a name under it says stays unsaid too."""
 
+    def __hash__(self) -> int:
+        return hash(self.keywords)  # defaults and examples may be lists
+
     def over(self, under: Notes) -> Notes:
         """These notes where they say something, else those of `under`: the use of a name over its declaration."""
         mine = dict(self.keywords)

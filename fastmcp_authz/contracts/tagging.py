@@ -9,6 +9,8 @@ from typing import Any
 from ..annotations import Span, Tag
 from ..callers.predicates import Predicate
 from .definitions import DefinitionTable
+from .narrowing import Unnarrowed, narrowed
+from .plain_values import plain_value
 from .shapes import (
     NO_NOTES,
     Anything,
@@ -19,11 +21,13 @@ from .shapes import (
     Ref,
     Scalar,
     Shape,
+    TupleOf,
     Union,
     Words,
     is_null,
 )
-from .tags import COUNTS, RULES, Rule, plain_value, predicate_fault
+from .slips import predicate_fault
+from .tags import COUNTS, RULES, Rule
 from .values import read_value
 
 Limit = tuple[Rule, Any, Span]
@@ -59,13 +63,18 @@ class Tagger:
             return ()
         guards: dict[Predicate, None] = {}
         for tag in tags:
-            if tag.name not in RULES:
-                fault = predicate_fault(tag, self._known)
-                if fault is not None:
-                    self._report(tag.at, fault)
+            if tag.name in RULES:
+                continue
+            self.gated = True
+            try:
                 value = plain_value(tag) if tag.value or tag.quoted else None
-                guards[Predicate(tag.name, value)] = None
-                self.gated = True
+            except ValueError as error:
+                self._report(tag.at, str(error))
+                continue
+            fault = predicate_fault(tag, value, self._known)
+            if fault is not None:
+                self._report(tag.at, fault)
+            guards[Predicate(tag.name, value)] = None
         return tuple(guards)
 
     def with_tags(self, shape: Shape, tags: Sequence[Tag], *, field: bool) -> Shape:
@@ -74,6 +83,7 @@ class Tagger:
             return shape
         limits: list[Limit] = []
         notes = NO_NOTES
+        values: list[tuple[Any, Tag]] = []
         seen: set[str] = set()
         nullable: Span | None = None
         for tag in tags:
@@ -84,14 +94,14 @@ class Tagger:
                 self._report(tag.at, f"`@{tag.name}` stands twice here: keep one.")
                 continue
             seen.add(tag.name)
-            if rule.place == "value":
-                notes = self._value_note(notes, shape, tag)
-                continue
             if rule.place == "field":
                 if not field:
                     self._report(tag.at, f"`@{tag.name}` belongs to a field: write it after the field's type.")
                 elif tag.name == "nullable" and self.read(tag) is not None:
                     nullable = tag.at
+                continue
+            if rule.place == "value":
+                values += self._value(tag, shape)
                 continue
             value = self.read(tag)
             if value is None:
@@ -105,12 +115,10 @@ class Tagger:
         if nullable is not None:
             self.nullables.append((shape, nullable))
             shape = self._null_kept(shape)
-        site = shape
-        if notes != NO_NOTES:
-            shape = replace(shape, notes=notes.over(shape.notes))
-            values = ((v, t) for t in tags if t.name in ("default", "example") for v in (self._site_value(t, site),))
-            self.sites.extend(Site(site, value, tag) for value, tag in values)
-        return shape
+        if values:
+            self.sites.extend(Site(shape, value, tag) for value, tag in values if tag.name != "default_for")
+            notes = _with_values(notes, values)
+        return shape if notes == NO_NOTES else replace(shape, notes=notes.over(shape.notes))
 
     def read(self, tag: Tag) -> Any:
         """A tag's value, or `None` once what is wrong with it is noted."""
@@ -120,17 +128,16 @@ class Tagger:
             self._report(tag.at, str(error))
             return None
 
-    def _site_value(self, tag: Tag, shape: Shape) -> Any:
-        return read_value(tag, shape, self._table.resolved)
-
-    def _value_note(self, notes: Notes, shape: Shape, tag: Tag) -> Notes:
+    def _value(self, tag: Tag, shape: Shape) -> list[tuple[Any, Tag]]:
+        """A default or an example, which the type that it stands on reads; none once what is wrong with it is noted."""
         if tag.name == "default_for":
             key = self.read(tag)
-            return notes if key is None else replace(notes, default_key=key)
-        value = self._site_value(tag, shape)
-        if tag.name == "default":
-            return replace(notes, default=(value,))
-        return replace(notes, examples=(*notes.examples, value))
+            return [] if key is None else [(key, tag)]
+        try:
+            return [(read_value(tag, shape, self._table.resolved), tag)]
+        except ValueError as error:
+            self._report(tag.at, str(error))
+            return []
 
     def _limited(self, shape: Shape, limit: Limit) -> Shape:
         """A shape narrowed by one tag. A union hands it to each member but nil; a name gets a variant of its own."""
@@ -159,13 +166,20 @@ class Tagger:
                 kind = ""
         keyword = {str(k): v for k, v in rule.limits.items()}.get(kind)
         if keyword is None:
-            self._report(at, _inapplicable(rule))
+            self._report(at, _inapplicable(rule, shape))
             return shape
         if keyword in COUNTS and (not isinstance(value, int) or value < 0):
             self._report(at, f"`@{rule.name}` counts here, so it takes a whole number from 0, not `{value}`.")
             return shape
-        kept = tuple((k, v) for k, v in shape.keywords if k != keyword)
-        return replace(shape, keywords=(*kept, (keyword, value)))
+        try:
+            return replace(shape, keywords=narrowed(shape.keywords, keyword, value))
+        except Unnarrowed as error:
+            self._report(
+                at,
+                f"this type has `@{rule.name}({error.had})` already, and a use may only narrow it: leave "
+                f"`@{rule.name}({value})` out, or start from a type without one.",
+            )
+            return shape
 
     def _behind(self, key: str) -> Shape:
         shape = self._table.get(key)
@@ -182,7 +196,20 @@ class Tagger:
                 return shape
 
 
-def _inapplicable(rule: Rule) -> str:
+def _with_values(notes: Notes, values: Sequence[tuple[Any, Tag]]) -> Notes:
+    """Notes with the defaults and examples of a type."""
+    said = {tag.name: value for value, tag in values if tag.name != "example"}
+    return replace(
+        notes,
+        default=(said["default"],) if "default" in said else (),
+        default_key=said.get("default_for"),
+        examples=tuple(value for value, tag in values if tag.name == "example"),
+    )
+
+
+def _inapplicable(rule: Rule, shape: Shape) -> str:
+    if isinstance(shape, TupleOf) and rule.name in ("min", "max"):
+        return f"`@{rule.name}` cannot stand on a tuple: it always has as many elements as it has types."
     words = {
         "string": "strings",
         "number": "numbers",

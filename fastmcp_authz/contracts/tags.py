@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -12,14 +11,11 @@ from typing import Any, Final, Literal
 import jsonschema_rs
 
 from ..annotations import Tag
-from ..callers.predicates import Value
+from .plain_values import is_one_value, plain_value
 
 Kind = Literal["string", "number", "array", "hash", "record"]
 Reader = Callable[[Tag], Any]
 """Reads a tag's value; raises `ValueError` with what is wrong and what to write."""
-
-_NUMBER: Final = re.compile(r"[+-]?\d[\d_]*(\.\d+)?([eE][+-]?\d+)?")
-_SYMBOL: Final = re.compile(r":(?=\S)(\"(?P<quoted>.*)\"|(?P<bare>.*))", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,38 +33,21 @@ class Rule:
     repeatable: bool = False
 
 
-def plain_value(tag: Tag) -> Value:
-    """A tag's value as SPEC section 3 reads it: symbols, numbers, `true`, `false`, `nil`, quoted strings, else text."""
-    if tag.quoted:
-        return tag.value
-    symbol = _SYMBOL.fullmatch(tag.value)
-    if symbol:
-        return symbol["quoted"] if symbol["quoted"] is not None else symbol["bare"]
-    if _NUMBER.fullmatch(tag.value):
-        return _number_of(tag.value)
-    words: dict[str, Value] = {"true": True, "false": False, "nil": None}
-    return words.get(tag.value, tag.value)
-
-
-def _number_of(text: str) -> int | float:
-    digits = text.replace("_", "")
-    return float(digits) if any(c in digits for c in ".eE") else int(digits)
-
-
-def _not(tag: Tag) -> str:
+def but_not(tag: Tag) -> str:
     return f", not `{tag.value}`" if tag.value else ""
 
 
 def _number(tag: Tag) -> int | float:
-    if tag.quoted or not _NUMBER.fullmatch(tag.value):
-        raise ValueError(f"`@{tag.name}` takes a number{_not(tag)}: write `@{tag.name}(5)`.")
-    return _number_of(tag.value)
+    value = plain_value(tag)
+    if isinstance(value, str | bool) or value is None:
+        raise ValueError(f"`@{tag.name}` takes a number{but_not(tag)}: write `@{tag.name}(5)`.")
+    return value
 
 
 def _positive(tag: Tag) -> int | float:
     number = _number(tag)
     if number <= 0:
-        raise ValueError(f"`@{tag.name}` takes a number above zero{_not(tag)}.")
+        raise ValueError(f"`@{tag.name}` takes a number above zero{but_not(tag)}.")
     return number
 
 
@@ -86,8 +65,8 @@ def _text(tag: Tag) -> str:
 
 def _symbol(tag: Tag) -> str:
     value = plain_value(tag)
-    if not isinstance(value, str) or not value or re.search(r"[\s,]", value):
-        raise ValueError(f"`@{tag.name}` takes one name{_not(tag)}: write `@{tag.name}(:name)`.")
+    if not isinstance(value, str) or not value or re.search(r"[\s,]", value) or not is_one_value(tag):
+        raise ValueError(f"`@{tag.name}` takes one name{but_not(tag)}: write `@{tag.name}(:name)`.")
     return value
 
 
@@ -178,83 +157,3 @@ RULES: Final[Mapping[str, Rule]] = {
 
 COUNTS: Final = frozenset({"minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"})
 """Keywords that count something, and so take whole numbers from zero."""
-
-PREDICATES: Final = ("requires", "feature")
-"""The predicates that everybody has, for near misses."""
-_RESERVED: Final = frozenset({"decide", "current_user", "default_for"})
-
-
-_FROM_ELSEWHERE: Final[Mapping[str, str]] = {
-    "description": "desc",
-    "doc": "desc",
-    "minimum": "min",
-    "min_length": "min",
-    "minLength": "min",
-    "min_items": "min",
-    "minItems": "min",
-    "ge": "min",
-    "gte": "min",
-    "gt": "exclusive_min",
-    "maximum": "max",
-    "max_length": "max",
-    "maxLength": "max",
-    "max_items": "max",
-    "maxItems": "max",
-    "le": "max",
-    "lte": "max",
-    "lt": "exclusive_max",
-    "regex": "pattern",
-    "regexp": "pattern",
-}
-"""What JSON Schema, pydantic and others call what a tag says. As predicates they would bound nothing, silently."""
-
-
-def slip(tag: Tag, known: frozenset[str]) -> str | None:
-    """The known name of which a predicate's name looks like a slip, or `None` (SPEC section 3, "Errors")."""
-    if tag.name in known or tag.name in PREDICATES:
-        return None
-    if tag.name in _FROM_ELSEWHERE:
-        return _FROM_ELSEWHERE[tag.name]
-    for name in (*PREDICATES, *RULES):
-        if name in ("min", "max") and not _NUMBER.fullmatch(tag.value):
-            continue
-        allowed = 2 if min(len(name), len(tag.name)) >= 6 else 1
-        if _distance(tag.name, name) <= allowed:
-            return name
-    return None
-
-
-def predicate_fault(tag: Tag, known: frozenset[str]) -> str | None:
-    """What is wrong with a tag that is read as a predicate, in words, or `None`."""
-    name = tag.name
-    if name.startswith("_") or name in _RESERVED:
-        return f"`@{name}` cannot be a predicate: `context.{name}` is kept for other uses. Choose another name."
-    near = slip(tag, known)
-    declared = f'known_predicates={{"{name}"}}.'
-    if name in _FROM_ELSEWHERE and near is not None:
-        return f"`@{name}` is no tag: write `@{near}(...)`. If it is a predicate of yours, declare it: {declared}"
-    if near is not None:
-        return (
-            f"`@{name}` is one slip away from `@{near}`, and as a predicate of its own it would be asked of the "
-            f"context as `context.{name}({json.dumps(plain_value(tag), ensure_ascii=False)})`. "
-            f"Write `@{near}(...)`, or declare it: {declared}"
-        )
-    if name in PREDICATES and (not tag.value or (not tag.quoted and re.search(r"[,\s]", tag.value))):
-        return f"`@{name}` takes exactly one flag{_not(tag)}: write `@{name}(:flag)`, once for each flag."
-    return None
-
-
-def _distance(a: str, b: str) -> int:
-    """Edits and swaps of neighbours between two names (optimal string alignment), given up above 2."""
-    if abs(len(a) - len(b)) > 2:
-        return 3
-    before: list[int] = []
-    row = list(range(len(b) + 1))
-    for i, x in enumerate(a, 1):
-        earlier, before, row = before, row, [i]
-        for j, y in enumerate(b, 1):
-            cost = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (x != y))
-            if i > 1 and j > 1 and x == b[j - 2] and a[i - 2] == y:
-                cost = min(cost, earlier[j - 2] + 1)
-            row.append(cost)
-    return row[-1]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import copy
 import logging
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import jsonschema_rs
 from pydantic_core import to_json
@@ -14,6 +15,7 @@ from pydantic_core import to_json
 from ..errors import InvalidInputError, OutputWithheldError, UnknownInputKeysError
 from . import refusals
 from .explaining import departures, explained
+from .left_out import left_out
 from .lenient import Reader
 from .opening import MisfitError, Opening
 from .projection import Prune
@@ -32,6 +34,8 @@ class InputCheck:
     validator: jsonschema_rs.Draft202012Validator
     prune: Prune
     reader: Reader
+    names: frozenset[str]
+    """The parameters."""
     ways: int
     """See `explaining.alternatives`."""
 
@@ -47,6 +51,8 @@ class OutputCheck:
     ways: int
     deep: bool
     """See `writing.may_be_deep`."""
+    fields: frozenset[str]
+    """The names of all its fields, however deep."""
     reporting: Prune | None
     """Set by `mistyped_output="report"`: prunes what breaks a visible type, and still shows nothing hidden."""
 
@@ -92,6 +98,14 @@ class Options:
     ignored_input_keys: frozenset[str] = frozenset()
     lenient_inputs: bool = False
     reports_mistyped: bool = False
+
+
+class Pruned(NamedTuple):
+    """A result for one caller."""
+
+    sent: dict[str, Any]
+    left_out: tuple[str, ...]
+    """Paths of what is not sent of it: `rows[].ssn`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -169,7 +183,7 @@ class CallerView:
         if unknown:
             refused = [key for key in unknown if key not in options.ignored_input_keys]
             if refused and options.reject_unknown_input_keys:
-                raise UnknownInputKeysError(refusals.unknown_keys(name, refused, side.names))
+                raise UnknownInputKeysError(refusals.unknown_keys(name, refused, side.names), refused)
         known = {key: value for key, value in arguments.items() if key in side.names}
         check = side.check()
         try:
@@ -194,7 +208,23 @@ class CallerView:
         Raises:
             OutputWithheldError: The value fits nothing that this caller may see. `report` says why, for the operator.
         """
-        name = tool or self.name
+        return self._pruned(value, tool or self.name)[0]
+
+    def prune(self, value: Any, *, tool: str | None = None) -> Pruned:
+        """`filter_output`, and the paths of what the value had beside it.
+
+        Raises:
+            OutputWithheldError: As there.
+        """
+        sent, opening = self._pruned(value, tool or self.name)
+        assert self._output is not None
+        check = self._output.check()
+        try:
+            return Pruned(sent, left_out(value, sent, opening, check.fields))
+        except Exception:  # a value's own code may run; what is sent is made already
+            return Pruned(sent, ())
+
+    def _pruned(self, value: Any, name: str) -> tuple[dict[str, Any], Opening]:
         side = self._output
         if side is None:
             raise OutputWithheldError(refusals.withheld(name), ("nothing of the output is visible to this caller",))
@@ -203,12 +233,12 @@ class CallerView:
         try:
             sent: dict[str, Any] = written(check.prune(value, opening), deep=check.deep)
             if check.validator.is_valid(sent):
-                return sent
+                return sent, opening
             report = departures(check.validator, check.schema, sent, check.ways)
             if check.reporting is not None:
                 shown: dict[str, Any] = written(check.reporting(value, opening), deep=check.deep)
                 _log.warning("%s: sent a result that breaks its declared type: %s", name, "; ".join(report))
-                return shown
+                return shown, opening
         except MisfitError:
             report = report or (_misfit(value),)
         except UnwritableError as error:
@@ -226,8 +256,9 @@ def _read_again(check: InputCheck, known: dict[str, Any], lenient: bool, name: s
     read = check.reader.arguments(known) if lenient else known
     if lenient and to_json(read) and check.validator.is_valid(read):  # a text may spell what is no Unicode
         return read
-    problems = explained(check.validator, check.schema, read, check.ways)
-    raise InvalidInputError(refusals.invalid_values(name, problems))
+    problems = list(explained(check.validator, check.schema, read, check.ways))
+    names = dict.fromkeys(re.split(r"[.\[:]", problem, maxsplit=1)[0] for problem in problems)
+    raise InvalidInputError(refusals.invalid_values(name, problems), [key for key in names if key in check.names])
 
 
 def _misfit(value: Any) -> str:

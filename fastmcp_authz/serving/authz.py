@@ -14,6 +14,7 @@ from typing_extensions import Unpack
 
 from fastmcp_authz.callers.context import ContextBuilder
 from fastmcp_authz.callers.scope import Authority
+from fastmcp_authz.events import Observer
 from fastmcp_authz.serving.decorator import DeclarationOptions, Function, authorized_tool, refuse_unknown_options
 from fastmcp_authz.serving.installing import (
     Server,
@@ -66,6 +67,7 @@ class Authz:
         context: ContextBuilder | None = None,
         settings: Settings | None = None,
         domain: str = "default",
+        on_event: Observer | None = None,
         **options: Any,
     ) -> None:
         """
@@ -74,12 +76,13 @@ class Authz:
             context: Makes the server context of a request; see `ContextBuilder`.
             settings: Every option at once; those of the environment where `None`.
             domain: The domain of tools that is served.
+            on_event: Is told each decision; see `fastmcp_authz.events`.
             options: Fields of `Settings`, over `settings`.
 
         Raises:
             ConfigurationError: The server cannot be made safe as it is set up, or an option is wrong.
         """
-        middleware = AuthzMiddleware(context=context, settings=settings, domain=domain, **options)
+        middleware = AuthzMiddleware(context=context, settings=settings, domain=domain, on_event=on_event, **options)
         self.mcp = mcp
         self.authority: Authority = middleware.authority
         install(mcp, self.authority)

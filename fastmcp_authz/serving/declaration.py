@@ -49,6 +49,8 @@ class Declaration:
     category_summary: str | None = None
     cards: LeastRecent[Card] = field(default_factory=lambda: LeastRecent(256), repr=False)
     """FastMCP tools made of this, by what they were made from."""
+    paths_told: set[str] = field(default_factory=set[str], repr=False)
+    """Paths of results that are known to be left out for some caller, each told once."""
     _adapters: LeastRecent[Callable[..., Any]] = field(default_factory=lambda: LeastRecent(_BOUND_OBJECTS), repr=False)
 
     def attach(self) -> None:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import ast
 import inspect
-import textwrap
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from fastmcp.utilities.docstring_parsing import parse_docstring
 
-from fastmcp_authz.annotations import read_annotation
+from fastmcp_authz.annotations import declares_input
 from fastmcp_authz.contracts.contract import ToolContract, declaration_error
 from fastmcp_authz.contracts.sides import SharedTypes
 from fastmcp_authz.errors import ContractError, Problem
@@ -38,30 +37,22 @@ def read_contract(
     file, line = Path(fn.__code__.co_filename), fn.__code__.co_firstlineno
     docstring = _docstring(fn, signature)
 
-    def examine(first_line: int) -> tuple[ToolContract | None, tuple[Problem, ...]]:
-        return ToolContract.examine(
-            docstring,
-            name=fn.__name__,
-            shared_types=shared_types,
-            settings=settings,
-            prose_reader=_read_prose,
-            where=_shown(file),
-            first_line=first_line,
-            module_file=file if file.exists() else None,
-            sketch=sketch(signature),
-        )
-
     place = f"({fn.__name__}, line {line})"
 
-    def all_problems(first_line: int) -> tuple[ToolContract | None, list[Problem]]:
-        contract, found = examine(first_line)
-        agreed = disagreements(signature, contract, place) if contract is not None else ()
-        return contract, [*found, *agreed, *also, *signature_problems(signature, place)]
-
-    contract, problems = all_problems(1)
+    contract, found = ToolContract.examine(
+        docstring,
+        name=fn.__name__,
+        shared_types=shared_types,
+        settings=settings,
+        prose_reader=_read_prose,
+        where=_shown(file),
+        opening=lambda: _opening(fn),
+        module_file=file if file.exists() else None,
+        sketch=sketch(signature),
+    )
+    agreed = disagreements(signature, contract, place) if contract is not None else ()
+    problems = [*found, *agreed, *also, *signature_problems(signature, place)]
     if contract is None or problems:
-        # Where the docstring begins takes reading the file, which a right declaration need not pay for.
-        _, problems = all_problems(_docstring_line(fn))
         raise declaration_error(fn.__name__, f"{_shown(file)}:{line}", problems)
     return contract
 
@@ -79,21 +70,12 @@ def _docstring(fn: Callable[..., Any], signature: Signature) -> str:
                 )
             ],
         )
-    if signature.given or _declares_input(docstring):
+    if signature.given or declares_input(docstring):
         return docstring
     # A function without parameters needs no `#:`. Indented as the rest is, or the rest would keep its indentation.
     lines = docstring.expandtabs().split("\n")[1:]
     margin = min((len(line) - len(line.lstrip()) for line in lines if line.strip()), default=0)
     return f"{docstring}\n\n{' ' * margin}#: () -> output\n"
-
-
-def _declares_input(docstring: str) -> bool:
-    annotation, _ = read_annotation(docstring, name="docstring")
-    return (
-        annotation.signature is not None
-        or "#:" in annotation.unread
-        or any(alias.name == "input" for alias in annotation.aliases)
-    )
 
 
 def _read_prose(prose: str) -> tuple[str, Mapping[str, str]]:
@@ -106,16 +88,22 @@ def _read_prose(prose: str) -> tuple[str, Mapping[str, str]]:
     return parsed.description or "", parsed.parameters
 
 
-def _docstring_line(fn: Callable[..., Any]) -> int:
-    """The line of the file on which the docstring begins; near it where the source is not at hand."""
+def _opening(fn: Callable[..., Any]) -> tuple[int, list[str]]:
+    """The line of the file on which the docstring's quotes open, or one near it, and the file's lines from there."""
     first: int = fn.__code__.co_firstlineno
     try:
         lines, first = inspect.getsourcelines(fn)
-        (definition,) = ast.parse(textwrap.dedent("".join(lines))).body
+        # In a block, since lines of a docstring may stand further left than the function that has it.
+        inside = lines[0][:1].isspace()
+        (outer,) = ast.parse("".join(["if True:\n", *lines] if inside else lines)).body
     except (OSError, SyntaxError, TypeError, ValueError):
-        return first + 1
+        return first + 1, []
+    definition = outer.body[0] if isinstance(outer, ast.If) else outer
     body = getattr(definition, "body", ())
-    return first + body[0].lineno - 1 if body else first + 1
+    if not body:
+        return first + 1, []
+    index = body[0].lineno - 1 - inside
+    return first + index, lines[index:]
 
 
 def _shown(file: Path) -> str:

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Sequence
 from contextvars import ContextVar
 from functools import partial
+from time import perf_counter
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -22,7 +23,9 @@ from pydantic import ValidationError
 from fastmcp_authz.callers.context import ContextBuilder
 from fastmcp_authz.callers.scope import Authority, CallerUnavailableError, find, opened
 from fastmcp_authz.errors import ConfigurationError
+from fastmcp_authz.events import Observer
 from fastmcp_authz.serving._fastmcp import outer_servers
+from fastmcp_authz.serving.audit import emit, noting, tell_listed, tell_refused
 from fastmcp_authz.serving.installing import (
     Protecting,
     Server,
@@ -69,6 +72,7 @@ class AuthzMiddleware(Protecting):
         context: ContextBuilder | None = None,
         settings: Settings | None = None,
         domain: str = "default",
+        on_event: Observer | None = None,
         **options: Any,
     ) -> None:
         """
@@ -76,6 +80,7 @@ class AuthzMiddleware(Protecting):
             context: Makes the server context of a request; see `ContextBuilder`.
             settings: Every option at once; those of the environment where `None`.
             domain: The domain of tools that is served.
+            on_event: Is told each decision; see `fastmcp_authz.events`.
             options: Fields of `Settings`, over `settings`.
 
         Raises:
@@ -86,7 +91,7 @@ class AuthzMiddleware(Protecting):
                 f"context= is called with each request, and this {type(context).__name__} cannot be called: "
                 "write the function or class that makes the server context of a request, context=build_context."
             )
-        self.authority = Authority(context, settings_from(settings, options), domain)
+        self.authority = Authority(context, settings_from(settings, options), domain, partial(emit, hook=on_event))
         self._checked: WeakKeyDictionary[Server, bool] = WeakKeyDictionary()
         self._reported: WeakKeyDictionary[Server, str] = WeakKeyDictionary()
 
@@ -111,9 +116,12 @@ class AuthzMiddleware(Protecting):
         call_next: CallNext[mcp_types.ListToolsRequest, Sequence[Tool]],
     ) -> Sequence[Tool]:
         """Lists with the caller known, references kept. A JSON-RPC error has no text of anybody else's."""
+        started = perf_counter()
         try:
             await self._build_caller()
-            listed = await with_own_references(lambda: call_next(context))
+            with noting() as denials:
+                listed = await with_own_references(lambda: call_next(context))
+            tell_listed(denials, perf_counter() - started)
             return [tool for tool in listed if not is_bare(tool)]
         except CallerUnavailableError:
             raise _internal_error() from None
@@ -131,11 +139,16 @@ class AuthzMiddleware(Protecting):
     ) -> ToolResult:
         """Calls with the caller known. What goes wrong on the way is answered in band."""
         name = context.message.name
+        started = perf_counter()
         try:
             if _refusing.get():
                 return cannot_answer()
             await self._build_caller()
-            return await call_next(context)
+            with noting() as denials:
+                try:
+                    return await call_next(context)
+                finally:
+                    tell_refused(denials, name, perf_counter() - started)
         except CallerUnavailableError:
             return cannot_answer()
         except _MEANT:

@@ -14,6 +14,7 @@ from fastmcp_authz.contracts import refusals
 from fastmcp_authz.contracts.opening import Opening, json_key, json_leaf
 from fastmcp_authz.contracts.view import CallerView
 from fastmcp_authz.errors import OutputWithheldError
+from fastmcp_authz.serving.audit import CallRecord
 
 logger = logging.getLogger("fastmcp_authz")
 
@@ -35,26 +36,30 @@ def cannot_answer() -> ToolResult:
     return refusal("The server cannot answer at the moment. Nothing was executed.")
 
 
-def sent(value: Any, view: CallerView, tool: str, *, passthrough: bool) -> ToolResult:
+def sent(value: Any, view: CallerView, record: CallRecord, *, passthrough: bool) -> ToolResult:
     """What is sent for `value`: its visible part, as structured content and as text.
 
     Args:
         value: What the function returned: data, or a result of its own making.
         view: What the caller may see.
-        tool: The tool's name, for texts and log records.
+        record: What the operator is told of the call.
         passthrough: Whether content blocks of the function's own making are sent as they are.
     """
     try:
-        return _sent(value, view, tool, passthrough)
+        return _sent(value, view, record, passthrough)
     except OutputWithheldError as error:
-        logger.error("%s: a result was withheld: %s.", tool, "; ".join(line.rstrip(".") for line in error.report))
+        report = tuple(line.rstrip(".") for line in error.report)
+        logger.error("%s: a result was withheld: %s.", record.tool, "; ".join(report))
     except Exception as error:
         # Not the exception itself: its text may quote the value.
-        logger.error("%s: a result was withheld, pruning it failed with %s.", tool, type(error).__name__)
-    return refusal(refusals.withheld(tool))
+        report = (f"pruning it failed with {type(error).__name__}",)
+        logger.error("%s: a result was withheld, %s.", record.tool, *report)
+    record.outcome, record.report = "withheld", report
+    return refusal(refusals.withheld(record.tool))
 
 
-def _sent(value: Any, view: CallerView, tool: str, passthrough: bool) -> ToolResult:
+def _sent(value: Any, view: CallerView, record: CallRecord, passthrough: bool) -> ToolResult:
+    tool = record.tool
     data, blocks, is_error = _taken_apart(value)
     if is_error:
         return _error(data, blocks, view, tool)
@@ -62,12 +67,13 @@ def _sent(value: Any, view: CallerView, tool: str, passthrough: bool) -> ToolRes
         raise OutputWithheldError(
             "", ("content without data: return `structured_content` too, which is what is checked",)
         )
-    pruned = view.filter_output(data, tool=tool)
+    pruned, left_out = view.prune(data, tool=tool)
     content: Blocks = [mcp_types.TextContent(type="text", text=_text(pruned))]
     if passthrough and blocks:
         content = [content[0] if _repeats(block, data) else block for block in blocks]
     else:
         _only_text(blocks, tool)
+    record.sent(left_out)
     # The constructor would serialise the data again and parse it back. What is pruned is JSON data already, and `_text`
     # has just proved it.
     return ToolResult.model_construct(content=content, structured_content=pruned, meta=None, is_error=False)

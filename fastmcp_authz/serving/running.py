@@ -17,6 +17,7 @@ from fastmcp.tools import ToolResult
 
 from fastmcp_authz.contracts.view import CallerView
 from fastmcp_authz.serving.admission import admitted
+from fastmcp_authz.serving.audit import CallRecord
 from fastmcp_authz.serving.results import sent
 
 Finished = ToolResult | mcp_types.InputRequiredResult
@@ -27,8 +28,8 @@ class Run:
     """One admitted call, from the check of its arguments to its result."""
 
     view: CallerView
-    tool: str
-    """The tool's name, for texts and log records."""
+    record: CallRecord
+    """What the operator is told of it."""
     passthrough: bool
     adapter: Callable[..., Any] | None = field(default=None, repr=False)
     """The one function that may run in it."""
@@ -38,8 +39,9 @@ class Run:
     def finish(self, value: Any) -> Finished:
         """The result that is sent for the function's return value, pruned here, before FastMCP serialises anything."""
         if isinstance(value, mcp_types.InputRequiredResult):
+            self.record.outcome = "asked"
             return value  # a question to the client, no result yet
-        return sent(value, self.view, self.tool, passthrough=self.passthrough)
+        return sent(value, self.view, self.record, passthrough=self.passthrough)
 
 
 _run: ContextVar[Run | None] = ContextVar("fastmcp_authz_run", default=None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, NamedTuple, cast
 
 from fastmcp.exceptions import ValidationError
 from fastmcp.tools import FunctionTool, Tool, ToolResult
@@ -17,6 +17,7 @@ from fastmcp_authz.callers.scope import CallerUnavailableError
 from fastmcp_authz.contracts import refusals
 from fastmcp_authz.contracts.view import CallerView
 from fastmcp_authz.errors import InvalidInputError, UnknownInputKeysError
+from fastmcp_authz.serving.audit import CallRecord, note_called
 from fastmcp_authz.serving.declaration import Declaration, owner_of
 from fastmcp_authz.serving.jurisdiction import Jurisdiction
 from fastmcp_authz.serving.requests import lenient_by_server
@@ -65,51 +66,71 @@ class AuthorizedTool(Tool):
                 caller = await scope.caller()
             except CallerUnavailableError:
                 return cannot_answer()
-            view = await permitted_view(bound.declaration, caller)
-            if view is None:
-                return unknown_tool(self.name)
-            if view.default_keys:
-                view = await with_own_defaults(view, caller)
-            return await self._run_permitted(arguments, bound, view, caller)
+            note_called()
+            record = CallRecord(caller, self.name, bound.declaration.paths_told)
+            try:
+                permission = await permitted_view(bound.declaration, caller)
+                view = permission.view
+                if view is None:
+                    record.outcome, record.denied = "unknown_tool", permission.denied
+                    return unknown_tool(self.name)
+                if view.default_keys:
+                    view = await with_own_defaults(view, caller)
+                return await self._run_permitted(arguments, bound, view, record)
+            finally:
+                record.tell()
 
     async def _run_permitted(
-        self, arguments: dict[str, Any], bound: Binding, view: CallerView, caller: Caller
+        self, arguments: dict[str, Any], bound: Binding, view: CallerView, record: CallRecord
     ) -> ToolResult:
+        caller = record.caller
         lenient = caller.settings.lenient_inputs
         try:
             accepted = view.filter_input(
                 arguments, lenient=lenient_by_server() if lenient is None else lenient, tool=self.name
             )
         except (UnknownInputKeysError, InvalidInputError) as error:
+            record.outcome = "unknown_keys" if isinstance(error, UnknownInputKeysError) else "invalid_arguments"
+            record.keys = error.keys
             return refusal(str(error))
         if caller.settings.nullable_inputs == "opt-in":
             accepted = {**dict.fromkeys(bound.declaration.null_where_left_out), **accepted}
-        run = Run(view, self.name, bound.declaration.content == "passthrough", bound.runner.fn)
+        run = Run(view, record, bound.declaration.content == "passthrough", bound.runner.fn)
         with running(run):
             try:
                 return await bound.runner.run(accepted)
             except ValidationError as error:
                 if run.entered or not isinstance(error.__cause__, HintError):
                     raise  # the function's own
+                record.outcome = "invalid_arguments"
                 return refusal(_hints_refuse(self.name, error.__cause__, view))
 
 
-async def permitted_view(declaration: Declaration, caller: Caller) -> CallerView | None:
-    """What the caller has of a tool, `None` where it does not exist for the caller.
+class Permission(NamedTuple):
+    """Whether a tool exists for a caller."""
+
+    view: CallerView | None
+    denied: tuple[str, ...] = ()
+    """The predicates that said no, where there is no view."""
+
+
+async def permitted_view(declaration: Declaration, caller: Caller) -> Permission:
+    """What the caller has of a tool.
 
     Gates first: what is inside a tool that they refuse is not asked.
     """
     if not in_domain(declaration, caller):
-        return None
+        return Permission(None)
     gates = declaration.gates
-    if gates and len(await caller.decide(gates)) < len(gates):
-        return None
+    granted = await caller.decide(gates) if gates else gates
+    if len(granted) < len(gates):
+        return Permission(None, tuple(gate.text for gate in gates if gate not in granted))
     contract = declaration.contract
     view = contract.view_of(await caller.decide(contract.predicates), caller.settings)
     if not view.visible:
         logger.info("%s is not shown: guards have taken the whole output that this caller would get.", declaration)
-        return None
-    return view
+        return Permission(None)
+    return Permission(view)
 
 
 def in_domain(declaration: Declaration, caller: Caller) -> bool:

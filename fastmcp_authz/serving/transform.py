@@ -14,6 +14,7 @@ from fastmcp.utilities.types import NotSet
 
 from fastmcp_authz.callers.deciding import Caller
 from fastmcp_authz.callers.scope import CallerUnavailableError, Scope
+from fastmcp_authz.serving.audit import note_seen
 from fastmcp_authz.serving.cards import card, personal
 from fastmcp_authz.serving.declaration import Declaration, carried, declaration_of
 from fastmcp_authz.serving.jurisdiction import Jurisdiction
@@ -115,7 +116,8 @@ class AuthzTransform(Transform):
     async def _seen(self, ours: _Ours, caller: Caller) -> Tool | None:
         """One tool as the caller sees it. Whatever goes wrong with it hides it, and leaves the others alone."""
         try:
-            view = await permitted_view(ours.declaration, caller)
+            view, denied = await permitted_view(ours.declaration, caller)
+            note_seen(ours.shown.name, caller, denied if view is None else None)
             if view is None:
                 return None
             shared = card(ours.declaration, self.jurisdiction, ours.registered, view)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fastmcp_authz.annotations import read_annotation
+from fastmcp_authz.annotations import declares_input, read_annotation
 from fastmcp_authz.annotations.docstring import dedented
 from tests.annotations.trees import messages, read
 
@@ -124,3 +124,35 @@ def test_two_signatures() -> None:
     assert messages("#: (a: b) -> o\n\n#: (c: d) -> o") == [f"3:3+6 {text}"]
     annotation, _ = read_annotation("#: (a: b) -> o\n#: (c: d) -> o", name="x")
     assert str(annotation.signature) == "(a: b) -> output"
+
+
+@pytest.mark.parametrize(
+    ("docstring", "declares"),
+    [
+        ("Words.\n\n#: (a: b) -> o", True),
+        ("#: (a: b", True),
+        ("@rbs type input = { a?: b }", True),
+        ("@rbs type input = {", True),
+        ("@rbs type inputs = {}\n@rbs type output = { input: a }", False),
+        ("Words of `@rbs type input`.", False),
+    ],
+)
+def test_whether_inputs_are_declared_is_seen_without_reading_them(docstring: str, declares: bool) -> None:
+    assert declares_input(docstring) is declares
+
+
+@pytest.mark.parametrize(
+    "parted",
+    [
+        "@rbs type a = b\n\n  | { c: d @t(1) }",
+        "@rbs type a = b\n\n  | {\n    c: d @t(1)\n  }\n  | e",
+        "@rbs type a = b\n\n\n# comment\n  & c\n\n  | d",
+        "# @rbs type a = b\n#\n#   | c @t(\n# d)\n# comment",
+        "@rbs type a = b\n  @t(1)\n\n| c",
+        "#: (a: b) -> c\n\n| d\n@t(1)",
+    ],
+)
+def test_what_a_gap_parts_from_its_block_is_a_problem_and_no_prose(parted: str) -> None:
+    annotation, problems = read_annotation(f"Before.\n\n{parted}\n\nAfter.", name="x")
+    assert annotation.prose == "Before.\n\nAfter."
+    assert problems

@@ -107,6 +107,21 @@ def test_deeper_is_a_problem_and_no_recursion_error(opener: str, depth: int) -> 
     assert "nest at most 32 deep" in found[0]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "@rbs type x = " + "(" * 60_000 + "]" * 60_000,
+        "@rbs type x[" + ",".join(f"T{i}" for i in range(60_000)) + "] = a",
+        "#: ()\n" * 60_000,
+    ],
+    ids=["closers of another kind", "parameters", "signatures"],
+)
+def test_reading_takes_time_as_the_length_of_the_text(text: str) -> None:
+    started = time.process_time()
+    assert_an_answer(text)
+    assert time.process_time() - started < 60
+
+
 PIECES = [
     *("(", ")", "[", "{", "|", "&", "?", ",", ":", '"', "'", ' "', " '", "\\", "@", "#", "\n", " ", "-", "1", "a", "é"),
     *('"a"', "'a' ", "a|", "a &", "a, ", "a: ", "a ", ":a ", "?a: b, ", "(a)", "[a]? ", "-> ", '\\"', "1_", '("'),

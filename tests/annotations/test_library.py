@@ -23,7 +23,7 @@ def test_types_are_read_and_other_declarations_skipped() -> None:
 use Foo::Bar
 class Applicant < Base[untyped]
   attr_reader type: String
-  type row = { id: String }   # nested ones too
+  type row = { id: String }   # its own
   def type: (String) -> {
     id: String
   }
@@ -43,12 +43,31 @@ interface _Each end
 """
     assert load(Library(texts={"types.rbs": text}), "types") == (
         [
-            "type row = { id: String }",
             "type page[T] = { items: Array[T], next: String? @desc(First # and second) } | error",
             'type error = { code: "a" | "b" }',
         ],
         [],
     )
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "class A end",
+        "class A\n  type b = c\nend",
+        "module A : _B\n  class C[out T] < D[T]\n    type b = c\n  end\n  type b = d\nend",
+        "interface _A\n  def end: () -> class\n  def self.end: () -> (class | end)\n  type b = c\nend",
+        "class A\n  attr_reader end: Integer\n  alias end finish\n  @end: Integer\n  type b = c\nend",
+        "class A\n  def f: (Integer start, Integer end) -> { end: Integer }\n  type b = c\nend # class D",
+        "class A\n  # class B\n  type b = :end | 'end' | \"class C\"\nend",
+        "module A module B\n  type b = c\nend end",
+        "class A = B\nmodule C = D::E",
+        "end",
+    ],
+)
+def test_what_is_declared_in_a_class_module_or_interface_is_its_own(other: str) -> None:
+    expected: tuple[list[str], list[str]] = (["type a = { end: b, class: c }", "type z = a"], [])
+    assert load(Library(texts={"t.rbs": f"type a = {{ end: b, class: c }}\n{other}\ntype z = a"}), "t") == expected
 
 
 def test_one_forgotten_bracket_does_not_cost_the_rest_of_the_file(tmp_path: Path) -> None:

@@ -4,10 +4,21 @@ from __future__ import annotations
 
 import string
 
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from fastmcp_authz.annotations import Alias, Field, Intersection, Nilable, Signature, Tagged, Type, Union
+from fastmcp_authz.annotations import (
+    Alias,
+    Field,
+    Intersection,
+    Nilable,
+    Signature,
+    Tag,
+    Tagged,
+    Type,
+    Union,
+    read_annotation,
+)
 from tests.annotations.budget import BUDGET
 from tests.annotations.trees import (
     AT,
@@ -19,10 +30,12 @@ from tests.annotations.trees import (
     literal,
     name,
     nilable,
+    own,
     read,
     record,
     tag,
     tagged,
+    type_,
 )
 
 _identifiers = st.sampled_from(
@@ -47,17 +60,26 @@ def _composed(inner: st.SearchStrategy[Type]) -> st.SearchStrategy[Type]:
         st.builds(lambda head, arguments: name(head, *arguments), _generics, st.lists(inner, min_size=1, max_size=2)),
         st.lists(inner, max_size=2).map(lambda types: items(*types)),
         _fields(inner).map(lambda fields: record(*fields)),
-        inner.map(lambda type_: type_ if isinstance(type_, Nilable) else nilable(type_)),
-        types.map(lambda types: both(*types)),
-        types.map(lambda types: either(*types)),
-        st.builds(lambda type_, tags: tagged(type_, *tags), inner, _tags),
+        inner.map(lambda type_: type_ if isinstance(type_, Nilable) else nilable(own(type_))),
+        types.map(lambda types: both(*map(own, types))),
+        types.map(lambda types: either(*(own(t) if isinstance(t, Union) else t for t in types))),
+        st.builds(lambda type_, tags, grouped: tagged(own(type_), *tags, grouped=grouped), inner, _tags, st.booleans()),
     )
+
+
+def _of_field(name: str, type_: Type, tags: list[Tag], optional: bool) -> Field:
+    """Return a field whose type stands in parentheses where its tags would else be the field's, or the reverse."""
+    members = type_.members if isinstance(type_, Union) else (type_,)
+    are_tagged = [isinstance(member, Tagged) for member in members]
+    if any(are_tagged) and (tags or not any(are_tagged[:-1])):
+        type_ = own(type_)
+    return field(name, type_, *tags, optional=optional)
 
 
 def _fields(inner: st.SearchStrategy[Type]) -> st.SearchStrategy[list[Field]]:
     names = st.one_of(_identifiers, _texts)
     one = st.builds(
-        lambda name, type_, tags, optional: field(name, type_, *tags, optional=optional),
+        _of_field,
         names,
         inner,
         st.one_of(st.just([]), _tags),
@@ -84,7 +106,39 @@ def test_an_alias_reads_as_it_was_written(type_: Type, parameters: list[str]) ->
 @BUDGET
 def test_a_signature_reads_as_it_was_written(fields: list[Field]) -> None:
     tree = Signature(tuple(fields), at=AT)
-    assert read(f"#: {tree}").signature == tree
+    assert read(f"#: {tree}".replace("\n", "\n#:")).signature == tree
+
+
+_troubles = st.text("'\"()\\ a:,@#{}[]|=", max_size=8)
+
+
+@given(st.lists(st.tuples(st.sampled_from(["t", "desc"]), _troubles, st.booleans()), min_size=1, max_size=4))
+@BUDGET
+def test_values_of_quotes_and_brackets_read_as_they_were_written_whatever_stands_behind_them(
+    values: list[tuple[str, str, bool]],
+) -> None:
+    tags = [tag(name, text if quoted else text.strip(), quoted=quoted) for name, text, quoted in values]
+    a = name("a")
+    for tree in (
+        record(*(field(f"x{i}", a, one) for i, one in enumerate(tags))),
+        record(*(field(f"{i} '", literal("'\""), one) for i, one in enumerate(tags))),
+        tagged(a, *tags),
+        either(*(tagged(literal("'"), one) for one in tags), a),
+        items(*(name("Array", tagged(a, one)) for one in tags)),
+    ):
+        assert type_(str(tree)) == tree
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(["pattern", "t"]), st.text("'\"()\\ a[\n", max_size=9)), min_size=2, max_size=3)
+)
+@BUDGET
+def test_a_value_that_was_read_reads_so_again(values: list[tuple[str, str]]) -> None:
+    written = ", ".join(f"x{i}: a @{name}({text})" for i, (name, text) in enumerate(values))
+    annotation, problems = read_annotation(f"@rbs type x = {{ {written} }}", name="x")
+    assume(not problems)
+    (declared,) = annotation.aliases
+    assert alias(str(declared)) == declared
 
 
 def test_whole_input_reads_as_it_was_written() -> None:
@@ -97,10 +151,15 @@ def test_canonical_text_has_parentheses_only_where_they_mean_something() -> None
     a, b, t = name("a"), name("b"), tag("t", "1")
     for tree, text in (
         (field("x", either(tagged(a, t), b)), "x: a @t(1) | b"),
-        (field("x", either(a, tagged(b, t))), "x: (a | b @t(1))"),
+        (field("x", own(either(a, tagged(b, t)))), "x: (a | b @t(1))"),
         (field("x", either(a, b), t), "x: a | b @t(1)"),
-        (field("x", either(tagged(a, t), b), t), "x: (a @t(1) | b) @t(1)"),
-        (field("x y", tagged(a, t), optional=True), '?"x y": (a @t(1))'),
+        (field("x", own(either(tagged(a, t), b)), t), "x: (a @t(1) | b) @t(1)"),
+        (field("x y", own(tagged(a, t)), optional=True), '?"x y": (a @t(1))'),
+        (own(tagged(a, t)), "(a @t(1))"),
+        (either(own(tagged(a, t)), tagged(b, t)), "(a @t(1)) | b @t(1)"),
+        (either(own(either(tagged(a, t), b)), a), "(a @t(1) | b) | a"),
+        (tagged(own(tagged(a, t)), t), "(a @t(1)) @t(1)"),
+        (nilable(own(tagged(a, t))), "(a @t(1))?"),
         (Tagged(Intersection((a, b), at=AT), (t,), at=AT), "a & b @t(1)"),
         (Nilable(Union((a, b), at=AT), at=AT), "(a | b)?"),
     ):

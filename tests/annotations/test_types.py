@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
-from fastmcp_authz.annotations import Field, Import, Type
+from fastmcp_authz.annotations import Field, Import, Type, read_annotation
 from tests.annotations.trees import (
     AT,
     alias,
@@ -15,6 +19,7 @@ from tests.annotations.trees import (
     literal,
     name,
     nilable,
+    own,
     parameters,
     read,
     record,
@@ -93,8 +98,8 @@ def test_type(text: str, tree: Type) -> None:
         ("a @t(1) | b", either(tagged(A, tag("t", "1")), B)),
         ("a & b @t(1) | c", either(tagged(both(A, B), tag("t", "1")), C)),
         ("(a | b) @t(1)", tagged(either(A, B), tag("t", "1"))),
-        ("(a @t(1)) @u()", tagged(tagged(A, tag("t", "1")), tag("u"))),
-        ("(a @t(1))?", nilable(tagged(A, tag("t", "1")))),
+        ("(a @t(1)) @u()", tagged(own(tagged(A, tag("t", "1"))), tag("u"))),
+        ("(a @t(1))?", nilable(own(tagged(A, tag("t", "1"))))),
         ("a? @t(1)", tagged(nilable(A), tag("t", "1"))),
         ("Array[a @t(1)]", name("Array", tagged(A, tag("t", "1")))),
         ("Array[a | b @t(1)]", name("Array", either(A, tagged(B, tag("t", "1"))))),
@@ -108,18 +113,37 @@ def test_tags_outside_fields_stay_on_the_member(text: str, tree: Type) -> None:
 @pytest.mark.parametrize(
     ("text", "tree"),
     [
+        ("(a @t(1))", own(tagged(A, tag("t", "1")))),
+        ("((a @t(1)))", own(tagged(A, tag("t", "1")))),
+        ("(a @t(1)) | b @u()", either(tagged(A, tag("t", "1"), grouped=True), tagged(B, tag("u")))),
+        ("(a | b @t(1))", either(A, tagged(B, tag("t", "1"), grouped=True))),
+        ("(a @t(1) | b) | c @u()", either(either(tagged(A, tag("t", "1"), grouped=True), B), tagged(C, tag("u")))),
+        ("((a | b) @t(1)) | c", either(tagged(either(A, B), tag("t", "1"), grouped=True), C)),
+        ("(a & b @t(1)) | c", either(tagged(both(A, B), tag("t", "1"), grouped=True), C)),
+        ("(Array[a @t(1)])", name("Array", tagged(A, tag("t", "1")))),
+        ("(a @t(1))? | b", either(nilable(tagged(A, tag("t", "1"), grouped=True)), B)),
+        ("(a? @t(1)) | b", either(tagged(nilable(A), tag("t", "1"), grouped=True), B)),
+    ],
+)
+def test_tags_in_parentheses_are_marked_as_the_own_ones_of_what_they_stand_behind(text: str, tree: Type) -> None:
+    assert type_(text) == tree
+
+
+@pytest.mark.parametrize(
+    ("text", "tree"),
+    [
         ("x: a @t(1) @u()", field("x", A, tag("t", "1"), tag("u"))),
         ("x: a? @t(1)", field("x", nilable(A), tag("t", "1"))),
         ("x: | a @t(1)", field("x", A, tag("t", "1"))),
         ("x: a | b @t(1)", field("x", either(A, B), tag("t", "1"))),
         ("x: a @t(1) | b", field("x", either(tagged(A, tag("t", "1")), B))),
         ("x: a @t(1) | b @u()", field("x", either(tagged(A, tag("t", "1")), tagged(B, tag("u"))))),
-        ("x: (a @t(1)) | b @u()", field("x", either(tagged(A, tag("t", "1")), tagged(B, tag("u"))))),
-        ("x: a | (b @t(1))", field("x", either(A, tagged(B, tag("t", "1"))))),
+        ("x: (a @t(1)) | b @u()", field("x", either(own(tagged(A, tag("t", "1"))), tagged(B, tag("u"))))),
+        ("x: a | (b @t(1))", field("x", either(A, own(tagged(B, tag("t", "1")))))),
         ("x: (a | b) @t(1)", field("x", either(A, B), tag("t", "1"))),
-        ("x: (a @t(1))", field("x", tagged(A, tag("t", "1")))),
-        ("x: (a @t(1)) @u()", field("x", tagged(A, tag("t", "1")), tag("u"))),
-        ("x: (a | b @t(1)) @u()", field("x", either(A, tagged(B, tag("t", "1"))), tag("u"))),
+        ("x: (a @t(1))", field("x", own(tagged(A, tag("t", "1"))))),
+        ("x: (a @t(1)) @u()", field("x", own(tagged(A, tag("t", "1"))), tag("u"))),
+        ("x: (a | b @t(1)) @u()", field("x", own(either(A, tagged(B, tag("t", "1")))), tag("u"))),
         ("x: a & b @t(1)", field("x", both(A, B), tag("t", "1"))),
         ("x: Array[a @t(1)] @u()", field("x", name("Array", tagged(A, tag("t", "1"))), tag("u"))),
     ],
@@ -133,6 +157,36 @@ def test_alias_with_type_parameters() -> None:
     page = alias("type page[ T, U ] = { items: Array[T], next: U? }")
     assert (page.name, page.parameters) == ("page", ("T", "U"))
     assert page.type == record(field("items", name("Array", name("T"))), field("next", nilable(name("U"))))
+
+
+@pytest.mark.parametrize(
+    ("written", "parameters"),
+    [
+        ("out T, in U", ("T", "U")),
+        ("unchecked out T, unchecked U", ("T", "U")),
+        ("out, in, unchecked", ("out", "in", "unchecked")),
+        ("in  , T,", ("in", "T")),
+    ],
+)
+def test_marks_of_variance_are_not_read(written: str, parameters: tuple[str, ...]) -> None:
+    assert alias(f"type x[{written}] = a").parameters == parameters
+
+
+def test_a_bare_word_is_one_word_however_it_is_encoded() -> None:
+    composed, apart = "\u00e9", "e\u0301"
+    declared = alias(f"type {apart}[{apart}] = {{ {apart}: {apart} @{apart}(:x), b: {apart}[c] }}")
+    assert declared == alias(
+        f"type {composed}[{composed}] = {{ {composed}: {composed} @{composed}(:x), b: {composed}[c] }}"
+    )
+    # Text is text.
+    assert type_(f'{{ "{apart}": "{apart}" }}') == record(field(apart, literal(apart)))
+    assert str(field("\ufb01", A)) == '"\ufb01": a'
+    _, problems = read_annotation(f"#: ({apart}: a, {composed}: b) -> output", name="x")
+    assert [problem.message for problem in problems] == [
+        f"`{composed}` is declared twice, first on line 1: keep one of them."
+    ]
+    unread, _ = read_annotation(f"@rbs type {apart} = (", name="x")
+    assert unread.unread == (composed,)
 
 
 @pytest.mark.parametrize("text", ["input", "**untyped", " ** untyped ", "input,"])
@@ -189,4 +243,17 @@ def test_the_old_spelling_of_optional_is_read_with_a_warning() -> None:
     assert [str(warning.message) for warning in caught] == [
         "tool.py:3: `count?:` is the old spelling of an optional field: write `?count:`.",
         "tool.py:3: `b c?:` is the old spelling of an optional field: write `?b c:`.",
+    ]
+
+
+def test_the_old_spelling_is_shown_to_who_runs_the_module_that_it_is_for(tmp_path: Path) -> None:
+    file = tmp_path / "tool.py"
+    file.write_text(
+        "from fastmcp_authz.annotations import read_annotation\n"
+        "for _ in range(2):\n"
+        "    read_annotation('@rbs type x = { count?: a }', name=__file__, first_line=7)\n"
+    )
+    ran = subprocess.run([sys.executable, str(file)], capture_output=True, text=True, check=True)
+    assert ran.stderr.splitlines() == [
+        f"{file}:7: DeprecationWarning: {file}:7: `count?:` is the old spelling of an optional field: write `?count:`."
     ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from fastmcp_authz.annotations import (
     Alias,
     Annotation,
@@ -60,8 +62,17 @@ def tag(name: str, value: str = "", *, quoted: bool = False) -> Tag:
     return Tag(name, value, quoted, at=AT)
 
 
-def tagged(type_: Type, *tags: Tag) -> Tagged:
-    return Tagged(type_, tags, at=AT)
+def tagged(type_: Type, *tags: Tag, grouped: bool = False) -> Tagged:
+    return Tagged(type_, tags, grouped, at=AT)
+
+
+def own(type_: Type) -> Type:
+    """Return what `(type_)` reads as: parentheses make tags the own ones of what they stand behind."""
+    if isinstance(type_, Tagged):
+        return replace(type_, grouped=True)
+    if isinstance(type_, Union):
+        return replace(type_, members=tuple(m if isinstance(m, Union) else own(m) for m in type_.members))
+    return type_
 
 
 def read(docstring: str) -> Annotation:

@@ -32,6 +32,7 @@ def test_a_field_of_both_sides_is_there_where_both_guards_hold() -> None:
         ("{ a: untyped } & { a: Integer }", {"type": "integer"}),
         ("{ a: Integer } & { a: untyped }", {"type": "integer"}),
         ("{ a: Integer @min(1) } & { a: Integer @max(5) }", {"type": "integer", "minimum": 1, "maximum": 5}),
+        ("{ a: Integer @min(1) } & { a: Integer @min(2) }", {"type": "integer", "minimum": 2}),
         ('{ a: String } & { a: "x" }', {"type": "string", "const": "x"}),
         ('{ a: "x" } & { a: String }', {"type": "string", "const": "x"}),
         ("{ a: Integer } & { a: Integer }", {"type": "integer"}),
@@ -75,7 +76,7 @@ def test_a_closed_side_closes_the_whole() -> None:
 @pytest.mark.parametrize(
     "type_",
     [
-        "{ a: Integer @min(1) } & { a: Integer @min(2) }",
+        "{ a: Integer @multiple_of(2) } & { a: Integer @multiple_of(3) }",
         "{ a: Integer } & { a: Array[Integer] }",
         "{ a: Integer } & Hash[String, Integer]",
         "String & String",

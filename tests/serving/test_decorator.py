@@ -264,6 +264,29 @@ def test_a_problem_in_the_docstring_is_shown_where_it_stands_in_the_file() -> No
     assert f"{line} │ #: (a: Strng) -> output" in problems_of(wrong)
 
 
+@pytest.mark.parametrize(
+    ("docstring", "line", "excerpt"),
+    [
+        ('"""\\\n    Words.\n\n    @rbs type output = { ok: Strng }\n    """', 5, "@rbs type output = { ok: Strng }"),
+        (
+            '"""Words.\\\n    More.\n    @rbs type output = { ok: Strng }\n    """',
+            4,
+            "@rbs type output = { ok: Strng }",
+        ),
+        ('("Words.\\n\\n"\n     "@rbs type output = { ok: Strng }")', 3, "@rbs type output = { ok: Strng }"),
+        ('"Words.\\n\\n@rbs type output = { ok: Strng }"', 2, "@rbs type output = { ok: Strng }"),
+    ],
+)
+def test_lines_are_those_of_the_file_however_the_docstring_is_written(
+    docstring: str, line: int, excerpt: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "tools.py"
+    file.write_text(f"def fn() -> None:\n    {docstring}\n")
+    made: dict[str, Any] = {}
+    exec(compile(file.read_text(), str(file), "exec"), made)
+    assert f" {line} │ {excerpt}" in problems_of(made["fn"])
+
+
 def test_a_missing_docstring_is_explained() -> None:
     def silent() -> None: ...
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,6 +16,7 @@ from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
 from fastmcp.server.middleware.error_handling import ErrorHandlingMiddleware
 from mcp import MCPError
 
+from fastmcp_authz.callers.context import Request
 from fastmcp_authz.serving import cards
 from fastmcp_authz.serving.authz import Authz
 from fastmcp_authz.serving.decorator import authorized_tool
@@ -135,6 +138,44 @@ async def test_a_predicate_that_fails_hangs_or_answers_junk_breaks_no_list(mode:
         mcp.tool(plain)
         assert await tools_of(mcp, mode=mode) == {"plain": set()}
         assert (await call(mcp, "plain", mode=mode)).structured_content == {"ok": True}
+
+
+@pytest.mark.parametrize("mode", ERAS)
+async def test_a_builder_that_hangs_refuses_the_request_in_time(mode: str, caplog: pytest.LogCaptureFixture) -> None:
+    mcp: FastMCP[Any] = FastMCP("hanging")
+    mcp.tool(plain)
+    closed: list[str] = []
+
+    @asynccontextmanager
+    async def build(request: Request) -> AsyncIterator[Any]:
+        try:
+            await asyncio.sleep(3600)
+            yield None
+        finally:
+            closed.append(request.domain)
+
+    Authz(mcp, context=build, predicate_timeout=0.05)
+    result = await call(mcp, "plain", mode=mode)
+    assert text_of(result) == "The server cannot answer at the moment. Nothing was executed."
+    assert closed == ["default"]
+    assert "TimeoutError" in caplog.text
+
+
+@pytest.mark.parametrize("mode", ERAS)
+async def test_a_builder_that_comes_back_to_the_server_is_refused(mode: str, caplog: pytest.LogCaptureFixture) -> None:
+    mcp: FastMCP[Any] = FastMCP("coming back")
+    mcp.tool(plain)
+    came_back: list[str] = []
+
+    async def build(request: Request) -> Any:
+        async with Client(mcp, mode=mode) as client:
+            came_back.append(text_of(await client.call_tool_mcp("plain", {})))
+        return SimpleNamespace(requires=lambda flag: True)
+
+    Authz(mcp, context=build)
+    assert (await call(mcp, "plain", mode=mode)).structured_content == {"ok": True}
+    assert set(came_back) == {"The server cannot answer at the moment. Nothing was executed."}
+    assert "The context builder calls the server that it builds a context for." in caplog.text
 
 
 async def test_a_predicate_that_comes_back_to_the_server_is_a_no(caplog: pytest.LogCaptureFixture) -> None:

@@ -8,6 +8,10 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, ValidationError
 
+from fastmcp_authz import Settings
+from fastmcp_authz.callers.deciding import Caller
+from fastmcp_authz.contracts.view import Pruned
+from fastmcp_authz.serving.audit import CallRecord
 from fastmcp_authz.serving.results import sent
 from fastmcp_authz.serving.tool import _hints_refuse
 
@@ -34,15 +38,19 @@ class View:
     def __init__(self, error: Exception | None = None) -> None:
         self._error = error
 
-    def filter_output(self, value: Any, *, tool: str | None = None) -> Any:
+    def prune(self, value: Any, *, tool: str | None = None) -> Pruned:
         if self._error is not None:
             raise self._error
-        return value
+        return Pruned(value, ())
+
+
+def record() -> CallRecord:
+    return CallRecord(Caller(None, Settings()), "fn", set())
 
 
 def test_a_failure_in_pruning_withholds_the_result_and_quotes_nothing(caplog: pytest.LogCaptureFixture) -> None:
     view: Any = View(LookupError("a secret value"))
-    result = sent({"n": 1}, view, "fn", passthrough=False)
+    result = sent({"n": 1}, view, record(), passthrough=False)
     assert result.is_error
     assert "LookupError" in caplog.text
     assert "secret" not in caplog.text
@@ -51,6 +59,6 @@ def test_a_failure_in_pruning_withholds_the_result_and_quotes_nothing(caplog: py
 
 def test_the_result_is_a_whole_one_though_it_was_made_without_validation() -> None:
     view: Any = View()
-    result = sent({"n": 1, "words": "NaN"}, view, "fn", passthrough=False)
+    result = sent({"n": 1, "words": "NaN"}, view, record(), passthrough=False)
     assert result.model_copy(deep=True) == result
     assert result.to_mcp_result() == (result.content, {"n": 1, "words": "NaN"})
