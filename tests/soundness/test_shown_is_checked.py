@@ -68,7 +68,8 @@ def test_strict_schemas_accept_what_the_contract_accepts_without_undeclared_keys
         accepted = received(view, arguments)
         assert received(strict, arguments) == accepted, "the whole contract is still what is enforced"
         if accepted != REFUSED:
-            assert standard.is_valid(accepted), accepted
+            given = {name: value for name, value in accepted.items() if name in arguments}  # the rest are defaults
+            assert standard.is_valid(given), given
     for value in world.results(3):
         kept = sent(strict, value)
         assert kept == sent(view, value)
