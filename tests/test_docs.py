@@ -50,6 +50,23 @@ def test_every_section_that_the_code_points_at_is_there() -> None:
         assert f"**{title}" in page or f"{title}" in page, title
 
 
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_the_example_of_the_page_on_security(mode: str) -> None:
+    scope: dict[str, Any] = {"__name__": "watched"}
+    (source,) = blocks("security.md")
+    exec(compile(source, "security.md", "exec", dont_inherit=True), scope)
+
+    @scope["authz"].tool(authorization="hr")  # type: ignore[untyped-decorator]
+    def salaries() -> dict[str, Any]:
+        """@rbs type output = {}"""
+        return {}
+
+    async with Client(scope["mcp"], mode=mode) as client:
+        result = await client.call_tool_mcp("salaries", {})
+    assert result.is_error
+    assert scope["refused"] == ['None called salaries: current_user.can("hr")']
+
+
 # -- docs/results.md ---------------------------------------------------------------------------------------------------
 
 RESULTS = (DOCS / "results.md").read_text(encoding="utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,6 +16,14 @@ from fastmcp.exceptions import AuthorizationError
 from fastmcp_authz.serving.requests import current_context, current_server
 
 logger = logging.getLogger("fastmcp_authz")
+
+
+ADAPTERS = "fastmcp_authz.serving.running"
+"""The module whose functions call the admitted one."""
+
+
+class NotAdmittedError(AuthorizationError):
+    """A guarded function was about to run for somebody whom nobody admitted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,20 +53,34 @@ def require_admission(name: str) -> None:
 
     "Some handler is running" would not do: an admitted handler that calls another, unprotected server, through its
     Python interface or an in-memory client, would run whatever is guarded there. Each such call has a context of its
-    own, which is not the admitted one.
+    own, which is not the admitted one. A tool object that the handler takes from somewhere and runs has not: that
+    FastMCP stands between the handler and the function is to be seen on the stack alone.
 
     Raises:
-        AuthorizationError: A server calls the function, and the library has not admitted the caller.
+        NotAdmittedError: A server calls the function, and the library has not admitted the caller.
     """
     context, server = current_context(), current_server()
     if context is None and server is None:
         return
     admission = _admission.get()
-    if admission is not None and admission.context is context and admission.server is server:
+    if admission is not None and admission.context is context and admission.server is server and not _by_fastmcp():
         return
     logger.error(
         "%s was about to run for a caller that nobody admitted, and did not. Install Authz on the server that serves "
         "it, or on one that it is mounted on: Authz(mcp, context=...).",
         name,
     )
-    raise AuthorizationError(f"{name}: not available here. Nothing was executed.")
+    raise NotAdmittedError(f"{name}: not available here. Nothing was executed.")
+
+
+def _by_fastmcp() -> bool:
+    """Whether FastMCP called what is running, on this side of the function that was admitted."""
+    frame = inspect.currentframe()
+    while frame is not None:
+        module = frame.f_globals.get("__name__", "")
+        if module == ADAPTERS:
+            return False
+        if module.startswith("fastmcp."):
+            return True
+        frame = frame.f_back
+    return False

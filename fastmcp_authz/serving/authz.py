@@ -24,6 +24,7 @@ from fastmcp_authz.serving.installing import (
     refuse_unsafe,
 )
 from fastmcp_authz.serving.middleware import AuthzMiddleware
+from fastmcp_authz.serving.rehearsal import refuse_impossible_transforms
 from fastmcp_authz.settings import Settings
 
 
@@ -139,6 +140,7 @@ class _AtStart(Provider):
         refuse_unsafe(self._server)
         cover_mounted(self._server, self._authority)
         await refuse_undecidable(self._server, self._authority)
+        await refuse_impossible_transforms(self._server)
         yield
 
     async def get_tasks(self) -> Sequence[FastMCPComponent]:

@@ -16,6 +16,7 @@ from fastmcp.exceptions import DisabledError, FastMCPError, NotFoundError
 from fastmcp.server.dependencies import get_server
 from fastmcp.server.middleware import CallNext, MiddlewareContext
 from fastmcp.server.middleware.dereference import DereferenceRefsMiddleware
+from fastmcp.server.transforms import Transform
 from fastmcp.tools import Tool, ToolResult
 from mcp import MCPError
 from pydantic import ValidationError
@@ -25,6 +26,7 @@ from fastmcp_authz.callers.scope import Authority, CallerUnavailableError, find,
 from fastmcp_authz.errors import ConfigurationError
 from fastmcp_authz.events import Observer
 from fastmcp_authz.serving._fastmcp import outer_servers
+from fastmcp_authz.serving.admission import NotAdmittedError
 from fastmcp_authz.serving.audit import emit, noting, tell_listed, tell_refused
 from fastmcp_authz.serving.installing import (
     Protecting,
@@ -37,8 +39,9 @@ from fastmcp_authz.serving.installing import (
     settings_from,
 )
 from fastmcp_authz.serving.publishing import OwnReferences, with_own_references
+from fastmcp_authz.serving.rehearsal import refuse_impossible_transforms
 from fastmcp_authz.serving.requests import current_request, request_key
-from fastmcp_authz.serving.results import cannot_answer, refusal
+from fastmcp_authz.serving.results import cannot_answer, refusal, unknown_tool
 from fastmcp_authz.serving.transform import is_bare
 from fastmcp_authz.settings import Settings
 
@@ -92,7 +95,8 @@ class AuthzMiddleware(Protecting):
                 "write the function or class that makes the server context of a request, context=build_context."
             )
         self.authority = Authority(context, settings_from(settings, options), domain, partial(emit, hook=on_event))
-        self._checked: WeakKeyDictionary[Server, bool] = WeakKeyDictionary()
+        self._checked: WeakKeyDictionary[Server, tuple[Transform, ...]] = WeakKeyDictionary()
+        """Servers that were looked through, each with the transforms that it had then."""
         self._reported: WeakKeyDictionary[Server, str] = WeakKeyDictionary()
 
     async def on_request(self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Any:
@@ -130,6 +134,7 @@ class AuthzMiddleware(Protecting):
         except Exception:
             # The SDK would send the text of this to a legacy client.
             logger.error("Listing tools failed.", exc_info=True)
+            self._checked.pop(_server(context), None)  # the next request says why, if tools that came later are why
             raise _internal_error() from None
 
     async def on_call_tool(
@@ -151,6 +156,8 @@ class AuthzMiddleware(Protecting):
                     tell_refused(denials, name, perf_counter() - started)
         except CallerUnavailableError:
             return cannot_answer()
+        except NotAdmittedError:
+            return unknown_tool(name)  # put in by a middleware, past us: to callers it is not there
         except _MEANT:
             raise
         except Exception:
@@ -169,9 +176,11 @@ class AuthzMiddleware(Protecting):
             self._install_on(server)
             refuse_unsafe(server, outer=outer_servers(context) if context is not None else ())
             cover_mounted(server, self.authority)
-            if server not in self._checked:
+            transforms = tuple(server.transforms)
+            if self._checked.get(server) != transforms:
                 await refuse_undecidable(server, self.authority)
-                self._checked[server] = True
+                await refuse_impossible_transforms(server)
+                self._checked[server] = transforms
         except ConfigurationError as error:
             self._report(server, str(error))
             return False

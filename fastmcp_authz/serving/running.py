@@ -16,7 +16,7 @@ from fastmcp.server.dependencies import transform_context_annotations
 from fastmcp.tools import ToolResult
 
 from fastmcp_authz.contracts.view import CallerView
-from fastmcp_authz.serving.admission import admitted
+from fastmcp_authz.serving.admission import NotAdmittedError, admitted
 from fastmcp_authz.serving.audit import CallRecord
 from fastmcp_authz.serving.results import sent
 
@@ -93,10 +93,13 @@ def adapted(original: Callable[..., Any]) -> Callable[..., Any]:
 def _entered(adapter: Callable[..., Any]) -> Iterator[Run]:
     run = _run.get()
     if run is None or run.adapter is not adapter:
-        raise AuthorizationError(f"{adapter.__name__}: not available here. Nothing was executed.")
+        raise NotAdmittedError(f"{adapter.__name__}: not available here. Nothing was executed.")
     run.entered = True
-    with admitted():
-        yield run
+    try:
+        with admitted():
+            yield run
+    except NotAdmittedError as error:
+        raise AuthorizationError(str(error)) from None  # of another function, that this one went about to run
 
 
 async def _finish_later(adapter: Callable[..., Any], value: Any) -> Finished:

@@ -86,6 +86,11 @@ class AuthzTransform(Transform):
                 ours = _ours(await call_next(name, version=VersionSpec(lt=highest)))
             return ours
 
+    def least(self, tools: Sequence[Tool]) -> Sequence[Tool]:
+        """What somebody is shown who may see nothing that is guarded; every tool that is not ours."""
+        found = (_ours(tool) for tool in tools)
+        return [self._least(each) if isinstance(each, _Ours) else each for each in found if each is not None]
+
     def _least(self, ours: _Ours) -> Tool:
         """What is served where there is no request, as at start-up: the least view, never hidden and never an error.
 

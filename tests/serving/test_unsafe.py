@@ -8,15 +8,18 @@ from typing import Any
 import pytest
 from fastmcp import Client, FastMCP
 from fastmcp.server.middleware.caching import ResponseCachingMiddleware
+from fastmcp.server.middleware.tool_injection import ToolInjectionMiddleware
 from fastmcp.server.providers import LocalProvider
+from fastmcp.server.transforms import ToolTransform
 from fastmcp.tools import Tool
+from fastmcp.tools.tool_transform import ArgTransformConfig, ToolTransformConfig
 from mcp import MCPError
 
 from fastmcp_authz.errors import ConfigurationError
 from fastmcp_authz.serving.authz import Authz
 from fastmcp_authz.serving.decorator import authorized_tool
 from fastmcp_authz.serving.middleware import AuthzMiddleware
-from tests.serving.people import ERAS, People, call, text_of, tools_of
+from tests.serving.people import ERAS, People, call, calling_as, text_of, tools_of
 
 
 @authorized_tool
@@ -205,3 +208,78 @@ async def test_response_caching_on_the_way_to_a_mounted_server_is_refused(namesp
         assert result.is_error
         assert result.structured_content is None
     assert (await call(child, "plain", mode=mode)).structured_content == {"ok": True}
+
+
+@authorized_tool
+def find(q: str, admin: bool = False) -> dict[str, Any]:
+    """
+    @rbs type output = { ok: bool }
+    #: (q: String, ?admin: bool @requires(:boss)) -> output
+    """
+    return {"ok": True}
+
+
+def naming(argument: str) -> ToolTransform:
+    return ToolTransform({"find": ToolTransformConfig(arguments={argument: ArgTransformConfig(name="other")})})
+
+
+@pytest.mark.parametrize("namespace", [None, "ns"])
+@pytest.mark.parametrize("before", [True, False])
+@pytest.mark.parametrize(("argument", "starts"), [("q", True), ("admin", False)])
+async def test_a_transform_above_a_mount_may_name_what_everybody_sees_alone(
+    argument: str, starts: bool, before: bool, namespace: str | None
+) -> None:
+    child: FastMCP[Any] = FastMCP("child")
+    child.tool(find)
+    mcp: FastMCP[Any] = FastMCP("parent")
+    mcp.mount(child, namespace=namespace)
+    name = "ns_find" if namespace else "find"
+    transform = ToolTransform({name: ToolTransformConfig(arguments={argument: ArgTransformConfig(name="other")})})
+    if before:
+        mcp.add_transform(transform)
+    Authz(mcp, context=People())
+    if not before:
+        mcp.add_transform(transform)
+    if starts:
+        assert await tools_of(mcp) == {name: {"other"}}
+        assert await tools_of(mcp, "boss") == {name: {"other", "admin"}}
+    else:
+        with pytest.raises(RuntimeError, match="'parent' has a ToolTransform that cannot be applied"):
+            await tools_of(mcp)
+
+
+async def test_transforms_that_cannot_be_applied_are_refused_at_start_and_when_they_come_later(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    early: FastMCP[Any] = FastMCP("early")
+    early.tool(find)
+    Authz(early, context=People())
+    early.add_transform(naming("admin"))
+    with pytest.raises(
+        RuntimeError, match="'early' has a ToolTransform that cannot be applied"
+    ):
+        await tools_of(early)
+
+    late: FastMCP[Any] = FastMCP("late")
+    late.tool(find)
+    Authz(late, context=People())
+    async with Client(late) as client:
+        assert [tool.name for tool in await client.list_tools()] == ["find"]
+        late.add_transform(naming("admin"))
+        for flags in ((), ("boss",)):
+            with calling_as(*flags), pytest.raises(MCPError, match="Internal server error"):
+                await client.list_tools()
+        assert text_of(await client.call_tool_mcp("find", {"q": "x"})) == (
+            "The server cannot answer at the moment. Nothing was executed."
+        )
+    assert "Unknown arguments in transform_args: admin" in caplog.text
+
+
+async def test_a_tool_that_a_middleware_puts_in_answers_as_one_that_is_not_there() -> None:
+    injected = Tool.from_function(gated, name="tidy")
+    mcp: FastMCP[Any] = FastMCP("x", middleware=[ToolInjectionMiddleware(tools=[injected])])
+    Authz(mcp, context=People())
+    for mode in ERAS:
+        for flags in ((), ("comms",)):
+            answers = [text_of(await call(mcp, name, {}, *flags, mode=mode)) for name in ("tidy", "tidx")]
+            assert answers == ["Unknown tool: 'tidy'", "Unknown tool: 'tidx'"]

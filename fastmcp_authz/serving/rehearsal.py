@@ -1,0 +1,68 @@
+"""What other transforms make of the least view, tried before anybody asks.
+
+A `ToolTransform` that names an argument which only some callers see fails for all others, and takes their whole list
+with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fastmcp import FastMCP
+from fastmcp.server.providers import AggregateProvider, FastMCPProvider, LocalProvider, Provider
+from fastmcp.server.transforms import ToolTransform
+from fastmcp.tools import Tool
+
+from fastmcp_authz.errors import ConfigurationError
+from fastmcp_authz.serving._fastmcp import wrapped_provider
+from fastmcp_authz.serving.transform import AuthzTransform
+
+
+async def refuse_impossible_transforms(provider: Provider) -> None:
+    """Lists what lies in memory as somebody would see it who may see nothing that is guarded.
+
+    Args:
+        provider: A server, with what is mounted on it.
+
+    Raises:
+        ConfigurationError: A `ToolTransform` cannot be applied to that.
+    """
+    await _least(provider)
+
+
+async def _least(provider: Provider) -> Sequence[Tool]:
+    tools = await _before_transforms(provider)
+    for transform in provider.transforms:
+        if isinstance(transform, ToolTransform):
+            try:
+                tools = await transform.list_tools(tools)
+            except ValueError as error:
+                name = getattr(provider, "name", type(provider).__name__)
+                raise ConfigurationError(
+                    f"{name!r} has a ToolTransform that cannot be applied to what everybody may see of its tools: "
+                    f"{error}. Whoever may not see that argument could list no tool at all: leave it out of the "
+                    "ToolTransform, and name it in the annotation as callers should know it."
+                ) from None
+        else:
+            try:
+                if isinstance(transform, AuthzTransform):
+                    tools = transform.least(tools)
+                else:
+                    tools = await transform.list_tools(tools)
+            except Exception:
+                return []  # it needs a request, or a tool is broken: nothing can be known of what stands above
+    return tools
+
+
+async def _before_transforms(provider: Provider) -> Sequence[Tool]:
+    """The tools of a provider that lie in memory: a proxy would have to call another server."""
+    inner = wrapped_provider(provider)
+    if inner is not None:
+        return await _least(inner)
+    if isinstance(provider, FastMCPProvider):
+        return await _least(provider.server)
+    if isinstance(provider, FastMCP | AggregateProvider):
+        return [tool for each in provider.providers for tool in await _least(each)]
+    if isinstance(provider, LocalProvider):
+        return await provider._list_tools()
+    return []

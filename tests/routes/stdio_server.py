@@ -1,0 +1,23 @@
+"""The server that the stdio door, `fastmcp inspect` and `fastmcp list` start."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[2]))  # FastMCP passes on no PYTHONPATH
+
+from tests.routes.office import protected, register
+from tests.routes.switch import SWITCHED_OFF, switch_off
+
+if SWITCHED_OFF in os.environ:
+    switch_off(pytest.MonkeyPatch())
+
+mcp = protected()
+register(mcp)
+
+if __name__ == "__main__":
+    mcp.run(show_banner=False)
