@@ -336,9 +336,9 @@ def _both(a: Form, b: Form) -> list[Form]:
         constant, other = (a, b) if a.kind == "constant" else (b, a)
         fitting = is_scalar(other, constant.inside)
         return [replace(constant, limits=other.limits + constant.limits)] if fitting else []
-    kinds = {a.kind, b.kind}
-    kind = "integer" if kinds == {"integer", "number"} else a.kind
-    return [Form(kind, a.inside, a.limits + b.limits)] if len(kinds) == 1 or kind == "integer" else []
+    narrower = a if a.kind == "integer" else b
+    alike = a.kind == b.kind or {a.kind, b.kind} == {"integer", "number"}
+    return [replace(narrower, limits=a.limits + b.limits)] if alike else []
 
 
 def both_fields(a: Field, b: Field) -> Field:

@@ -31,12 +31,30 @@ MUTATIONS: list[tuple[str, str, str, str]] = [
         "all(guard in self._decisions",
         "all(guard not in self._decisions",
     ),
-    ("a gated member stays", "reveal.py", "if self._holds(member.guards) else None", "if True else None"),
+    ("a gated member stays", "reveal.py", "return self._holds(member.guards) and (", "return ("),
+    (
+        "null is left where it was not asked for",
+        "reveal.py",
+        "and (keeps_null or not is_null(member.shape))",
+        "",
+    ),
     (
         "undeclared keys are sent",
         "projection.py",
-        "            return kept\n\n        if not deeper:",
-        "            return {**found, **kept}\n\n        if not deeper:",
+        "            return kept\n\n        return prune_record",
+        "            return {**found, **kept}\n\n        return prune_record",
+    ),
+    (
+        "a container for a scalar is sent on",
+        "projection.py",
+        "return value if container is None else container()",
+        "return value",
+    ),
+    (
+        "an own default is taken unjudged",
+        "view.py",
+        "if key in answers and fits(answers[key])}",
+        "if key in answers}",
     ),
     ("the first member that fits is taken", "projection.py", "if best is None or rank < best:", "if best is None:"),
     ("the member that keeps least is taken", "projection.py", "rank = (-leaves(kept)", "rank = (leaves(kept)"),
@@ -50,8 +68,8 @@ MUTATIONS: list[tuple[str, str, str, str]] = [
     (
         "results are converted whole before they are cut",
         "view.py",
-        "_complete(check.prune(value, opening))",
-        "_complete(check.prune(jsonable(value), opening))",
+        "written(check.prune(value, opening)",
+        "written(check.prune(__import__('json').loads(to_json(value)), opening)",
     ),
     ("results are not checked", "view.py", "if check.validator.is_valid(sent):", "if True:"),
     ("unions are all oneOf", "schema.py", 'keyword = "anyOf" if overlapping else "oneOf"', 'keyword = "oneOf"'),
@@ -72,7 +90,7 @@ MUTATIONS: list[tuple[str, str, str, str]] = [
     (
         "a default that does not fit is shown",
         "compile.py",
-        "settled(tree) if contract.guarded_values else tree",
+        "settled(tree) if contract.guarded_values or opt_in else tree",
         "tree",
     ),
     (
@@ -96,8 +114,8 @@ MUTATIONS: list[tuple[str, str, str, str]] = [
     (
         "cutting changes the value that was returned",
         "projection.py",
-        "            return kept\n\n        if not deeper:",
-        "            found.clear()\n            return kept\n\n        if not deeper:",
+        "            return kept\n\n        return prune_record",
+        "            found.clear()\n            return kept\n\n        return prune_record",
     ),
     (
         "results are wrapped at each sending",

@@ -7,9 +7,6 @@ from dataclasses import replace
 from typing import Final
 
 from .shapes import NO_NOTES, Anything, Ref, Shape, Tree, Union, is_null
-from .wellfounded import deepest
-
-__all__ = ["DefinitionTable", "deepest", "is_nilable"]
 
 _MOST: Final = 1_000
 """Names, and narrowed variants of names, of one contract; with more than these it is refused."""

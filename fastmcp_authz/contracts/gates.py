@@ -36,12 +36,16 @@ class GateCheck:
     def __init__(self, tree: Tree) -> None:
         self._open = _Names(tree, lambda shape, _: isinstance(shape, Anything | MapOf))
         self._guarded = _Names(tree, lambda _, guards: bool(guards))
-        self._defeat = _Defeat(tree, self._guarded)
+        self._compared = Comparison(tree, cut=True)
+        self._defeat = _Defeat(tree, self._guarded, self._compared)
 
     def fails(self, union: Union) -> bool:
         """Whether an open member of a union defeats a gate of another, or in another."""
         open_ones = [m for m in union.members if not m.guards and self._open.inside(m.shape)]
         gates = [m for m in union.members if m.guards or self._guarded.inside(m.shape)] if open_ones else []
+        concerned = {id(m): m.shape for m in (*open_ones, *gates)}
+        if not gates or self._compared.told_at_once(list(concerned.values())):
+            return False
         return any(
             a is not b and self._defeat.holds(a.shape, b.shape, bool(b.guards), 0) for a in open_ones for b in gates
         )
@@ -80,10 +84,10 @@ class _Defeat:
     it names. What was found is kept: where it was wrong, for being asked within itself, another gate has failed.
     """
 
-    def __init__(self, tree: Tree, guarded: _Names) -> None:
+    def __init__(self, tree: Tree, guarded: _Names, compared: Comparison) -> None:
         self._tree = tree
         self._guarded = guarded
-        self._compared = Comparison(tree, cut=True)
+        self._compared = compared
         self._found: dict[tuple[int, int, bool], bool] = {}
 
     def holds(self, opened: Shape, gated: Shape, gate: bool, depth: int) -> bool:

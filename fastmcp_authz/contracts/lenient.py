@@ -7,7 +7,7 @@ else; what results is checked again.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from .projection import canonical
@@ -123,14 +123,9 @@ class _Reading:
         return check(value)
 
 
-def members_of(shape: Shape, tree: Tree) -> Iterator[Shape]:
+def members_of(shape: Shape, tree: Tree) -> list[Shape]:
     """The members of a union, those of the unions in it too; any other shape is its own only member."""
-    shape = tree.behind(shape)
-    if isinstance(shape, Union):
-        for member in shape.members:
-            yield from members_of(member.shape, tree)
-    else:
-        yield shape
+    return [tree.behind(member) for member in tree.members(shape)]
 
 
 def _scalar(value: Any, name: str) -> Any:

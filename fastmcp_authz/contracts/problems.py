@@ -32,4 +32,5 @@ class Problems:
     def __iter__(self) -> Iterator[tuple[Span, str]]:
         yield from self._told
         if self._untold is not None:
-            yield self._untold, f"this is wrong too, and {self._more - 1:,} more: mend the others first."
+            more = f", and {self._more - 1:,} more" if self._more > 1 else ""
+            yield self._untold, f"this is wrong too{more}: mend the others first."

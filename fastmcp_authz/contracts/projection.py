@@ -105,8 +105,8 @@ class _Compiler:
                 return self._map(shape)
             case Record():
                 return self._record(shape)
-            case Union(members=members):
-                return self._union([m.shape for m in members])
+            case Union():
+                return self._union(self._tree.members(shape))
             case _:
                 return _whole
 
@@ -196,12 +196,11 @@ class _Compiler:
     # -- unions -------------------------------------------------------------------------------------------------
 
     def _union(self, members: list[Shape]) -> Prune:
-        flat = self._flat(members)
-        behind = [self._tree.behind(m) for m in flat]
+        behind = [self._tree.behind(m) for m in members]
         if any(isinstance(m, Anything) for m in behind):
             return _whole  # `untyped` keeps everything: no guard is inside, or the contract would be refused
         by_type = {
-            kind: [m for m, target in zip(flat, behind, strict=True) if _container(target) is kind]
+            kind: [m for m, target in zip(members, behind, strict=True) if _container(target) is kind]
             for kind in (dict, list, None)
         }
         objects, lists, scalars = self._chooser(by_type[dict]), self._chooser(by_type[list]), by_type[None]
@@ -218,20 +217,6 @@ class _Compiler:
             return value
 
         return prune
-
-    def _flat(self, members: list[Shape], within: frozenset[int] = frozenset()) -> list[Shape]:
-        """The members, those of unions among them written out. Other names stay names: they may lead back here."""
-        flat: list[Shape] = []
-        for shape in members:
-            target = self._tree.behind(shape)
-            if not isinstance(target, Union):
-                inner = [shape]
-            elif id(target) in within:
-                continue  # it has no members but those that are being written out
-            else:
-                inner = self._flat([m.shape for m in target.members], within | {id(target)})
-            flat.extend(each for each in inner if each not in flat)
-        return flat
 
     def _chooser(self, members: list[Shape]) -> Prune:
         """The function that takes the member that a container satisfies and that keeps most of it."""

@@ -49,14 +49,14 @@ class Comparison:
 
     def all_exclusive(self, shapes: Sequence[Shape]) -> bool:
         """Whether no value can fit two of the shapes. Of very many, some may count as overlapping that are not."""
-        apart = self._told_at_once(shapes)
+        apart = self.told_at_once(shapes)
         if apart is not None or len(shapes) > _MOST_MEMBERS:
             return bool(apart)
         self._left = _MOST
         return all(self._one_more(a, b) for a, b in combinations(shapes, 2))
 
-    def _told_at_once(self, shapes: Sequence[Shape]) -> bool | None:
-        """`all_exclusive` as far as that can be told without comparing each with each."""
+    def told_at_once(self, shapes: Sequence[Shape]) -> bool | None:
+        """`all_exclusive` as far as that can be told without comparing each with each; `None` where it cannot."""
         by_type: dict[str, list[tuple[int, Shape]]] = {}
         owners: dict[int, int] = {}
         for owner, shape in enumerate(shapes):

@@ -10,7 +10,7 @@ from typing import Any, Final
 import jsonschema_rs
 
 from .narrowing import Unnarrowed, narrowed
-from .shapes import Keywords, Member, Scalar, Shape, Union, Words
+from .shapes import Keywords, Member, Scalar, Shape, Union, Words, is_null
 
 _MOST: Final = 4_096
 """How many pairs of members are compared."""
@@ -39,8 +39,8 @@ def joined_scalars(a: Shape, b: Shape, look: Callable[[Shape], Shape | None]) ->
             shape = _both(x.shape, y.shape)
             if shape is not None:
                 common[Member(shape, tuple(dict.fromkeys(x.guards + y.guards)))] = None
-    if not common:
-        raise Unlike
+    if all(is_null(member.shape) for member in common):
+        raise Unlike  # also of null alone: nobody declares that, and where null has to be asked for it is nothing
     members = tuple(common)
     shape = members[0].shape
     if len(members) > 1 or members[0].guards:

@@ -164,6 +164,24 @@ class Tree:
             shape = self.definitions[shape.key]
         return shape
 
+    def members(self, shape: Shape) -> list[Shape]:
+        """What a shape is the union of, each member once; the shape itself where it is no union.
+
+        Unions among the members are written out. Other names stay names: they may lead back here.
+        """
+        found: dict[Shape, None] = {}
+        entered: set[int] = set()
+        waiting = [shape]
+        while waiting:
+            each = waiting.pop()
+            target = self.behind(each)
+            if not isinstance(target, Union):
+                found[each] = None
+            elif id(target) not in entered:
+                entered.add(id(target))
+                waiting += [member.shape for member in reversed(target.members)]
+        return list(found)
+
     def resolve(self, shape: Shape) -> Shape:
         """The same, with the notes of every name on the way over it."""
         notes = NO_NOTES

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from ..annotations import Alias, Annotation, Library, Name, Span, shared_folders
 from ..annotations import Record as RecordSyntax
@@ -17,6 +17,9 @@ from .shapes import NULL, Anything, Field, MapOf, Record, Ref, Shape, Tree, Unio
 
 SharedTypes: TypeAlias = str | Path | Sequence[str | Path] | Mapping[str, str]
 """A folder of `.rbs` files, several, or texts by file name."""
+
+
+_MOST_PROBLEMS: Final = 50
 
 
 class Sides:
@@ -94,6 +97,8 @@ class Sides:
             message = unsatisfied(site, self._builder.table.shapes)
             if message is not None:
                 found.append(site.tag.at.problem(message))
+            if len(found) >= _MOST_PROBLEMS:
+                break  # each holds its line, and a hostile line may be long
         return found
 
 

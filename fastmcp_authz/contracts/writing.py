@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from pydantic_core import from_json, to_json
 
-from .definitions import deepest
 from .opening import json_key, jsonable
 from .shapes import Anything, Ref, Tree, reachable_once
+from .wellfounded import deepest
 
 _DEEPEST: Final = 190
 """Levels of a result. Clients read JSON of 200, and the message around a result has some too."""

@@ -1,16 +1,16 @@
-"""Whatever a docstring says, what is made of it is of its own size: nothing multiplies out, nothing is compared for ever.
+"""Whatever a docstring says, what is made of it is of its size: nothing multiplies out, nothing is compared for ever.
 
 Amounts are counted, never timed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from fastmcp_authz import ContractError, ToolContract
+from fastmcp_authz import ContractError, InvalidInputError, ToolContract
 from fastmcp_authz.contracts import names, relations
 from fastmcp_authz.contracts.shapes import Record
 
@@ -24,9 +24,9 @@ class Count:
         self.calls = 0
         method: Callable[..., Any] = getattr(owner, name)
 
-        def counted(*args: Any) -> Any:
+        def counted(*args: Any, **options: Any) -> Any:
             self.calls += 1
-            return method(*args)
+            return method(*args, **options)
 
         monkeypatch.setattr(owner, name, counted)
 
@@ -128,6 +128,13 @@ def test_definitions_of_one_look_are_found_in_one_pass_each(equalled: Count) -> 
     assert equalled.calls <= 3_000
 
 
+def test_gates_beside_open_members_are_told_apart_at_once_too(compared: Count) -> None:
+    open_ones = [f'{{ k: "o{i}", d: untyped }}' for i in range(200)]
+    gated = [f'{{ k: "g{i}", d: {{ s: String @requires(:q) }} }}' for i in range(200)]
+    output_schema(" | ".join([*open_ones, *gated]))
+    assert compared.calls == 0
+
+
 # -- intersections ------------------------------------------------------------------------------------------------
 
 
@@ -162,8 +169,8 @@ def test_names_that_stand_for_one_another_end_in_an_error(body: str) -> None:
 
 
 @pytest.fixture
-def looked_up(monkeypatch: pytest.MonkeyPatch) -> Iterator[Count]:
-    return Count(monkeypatch, names, "get_close_matches")  # type: ignore[return-value]
+def looked_up(monkeypatch: pytest.MonkeyPatch) -> Count:
+    return Count(monkeypatch, names, "get_close_matches")
 
 
 def test_of_very_many_problems_the_first_are_told(looked_up: Count) -> None:
@@ -221,3 +228,17 @@ def test_too_many_names_are_told_where_they_are_too_many() -> None:
     ((line, message),) = problems(f"#: () -> output\n@rbs type g[T] = {{ a: T }}\n{uses}\n@rbs type output = {{}}")
     assert message == "there are too many names, or uses of one with other types, from here."
     assert line > 2
+
+
+def test_unions_that_share_unions_are_used_in_as_many_steps_as_they_have_members() -> None:
+    levels = range(1, 25)
+    names = [
+        f"@rbs type {name}{n} = {{ {name}{n}: Integer }} | u{n - 1} | v{n - 1}" for n in levels for name in ("u", "v")
+    ]
+    leaves = ["@rbs type u0 = { u0: Integer }", "@rbs type v0 = { v0: Integer }"]
+    docstring = "\n".join([*leaves, *names, "@rbs type output = { r: u24 }", "#: (a: u24) -> output"])
+    view = ToolContract.parse(docstring).view(None)
+    assert view.filter_output({"r": {"u0": 1, "x": 2}}) == {"r": {"u0": 1}}
+    assert view.filter_input({"a": '{"v12": "3"}'}, lenient=True) == {"a": {"v12": 3}}
+    with pytest.raises(InvalidInputError):
+        view.filter_input({"a": {"w": 1}})

@@ -73,6 +73,7 @@ advance_step (tools.py) declares a contract with 4 problems.
         ("Integer @min(abc)", "`@min` takes a number, not `abc`: write `@min(5)`."),
         ("Integer @multiple_of(0)", "`@multiple_of` takes a number above zero, not `0`."),
         ("String @max(1.5)", "`@max` counts here, so it takes a whole number from 0, not `1.5`."),
+        ("[Integer] @min(1)", "`@min` cannot stand on a tuple: it always has as many elements as it has types."),
         ("String @unique()", "`@unique` cannot stand on this type: it applies to arrays."),
         ("Array[String] @unique(yes)", "`@unique()` takes no value: write `@unique()`."),
         ("Integer @closed()", "`@closed` cannot stand on this type: it applies to records."),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import pytest
 
-from fastmcp_authz import ContractError, ToolContract
+from fastmcp_authz import ContractError, OutputWithheldError, ToolContract
 
 from .callers import Context
 
@@ -38,30 +40,22 @@ def test_what_some_callers_do_not_see_tells_nothing_apart(type_: str) -> None:
     "type_",
     [
         '{ k: "a", d: untyped } | { k: "b", d: SECRETS }',
-        '{ k: "a" | "c" @requires(:p), d: untyped } | { k: "b", d: SECRETS }',
+        '{ k: ("a" | "c" @requires(:p)), d: untyped } | { k: "b", d: SECRETS }',
         '{ k: node, d: untyped } | { k: "b", d: SECRETS }\n@rbs type node = Array[node] | Integer',
         '{ in: { k: "a" }, d: untyped } | { in: { k: "b" }, d: SECRETS }',
         "(Hash | SECRETS) & { z: String }",
-        "{ d: untyped, z: String } & (SECRETS | { ?e: Integer })",
     ],
 )
 def test_what_everybody_sees_tells_types_apart(type_: str) -> None:
-    x, *names = type_.split("\n")
-    contract = ToolContract.parse(
-        "\n".join([f"#: () -> output\n@rbs type output = {{ x: ({x.replace('SECRETS', SECRETS)}) }}", *names])
-    )
-    for value in (
-        {"k": "b", "d": {"s": "secret"}},
-        {"in": {"k": "b"}, "d": {"s": "secret"}},
-        {"s": "secret", "z": "z"},
-    ):
-        try:
-            assert "secret" not in str(contract.view(Context()).filter_output({"x": value}))
-        except Exception as error:
-            assert "secret" not in str(error)
+    x, *names = type_.replace("SECRETS", SECRETS).split("\n")
+    contract = ToolContract.parse("\n".join([f"#: () -> output\n@rbs type output = {{ x: ({x}) }}", *names]))
+    least = contract.view(Context())
+    for value in ({"k": "b", "d": {"s": "secret"}}, {"in": {"k": "b"}, "d": {"s": "secret"}}):
+        with contextlib.suppress(OutputWithheldError):
+            assert "secret" not in str(least.filter_output({"x": value}))
 
 
-def test_a_name_that_is_only_joined_to_a_record_is_no_union_of_its_own() -> None:
+def test_a_union_that_is_joined_to_a_record_is_none_any_more() -> None:
     contract = output("(Hash | SECRETS) & { z: String }")
     assert contract.view(Context("q")).filter_output({"x": {"s": "a", "z": "b", "u": "c"}}) == {
         "x": {"s": "a", "z": "b"}

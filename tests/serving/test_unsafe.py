@@ -255,9 +255,7 @@ async def test_transforms_that_cannot_be_applied_are_refused_at_start_and_when_t
     early.tool(find)
     Authz(early, context=People())
     early.add_transform(naming("admin"))
-    with pytest.raises(
-        RuntimeError, match="'early' has a ToolTransform that cannot be applied"
-    ):
+    with pytest.raises(RuntimeError, match="'early' has a ToolTransform that cannot be applied"):
         await tools_of(early)
 
     late: FastMCP[Any] = FastMCP("late")
