@@ -32,7 +32,14 @@ from .shapes import (
 )
 from .tagging import Tagger
 from .tags import RULES
-from .wellfounded import DEEPEST, members_of_themselves, reaching_a_value, too_deep
+from .wellfounded import (
+    DEEPEST,
+    MOST_WAYS,
+    members_of_themselves,
+    reached_too_often,
+    reaching_a_value,
+    too_deep,
+)
 
 
 class Builder:
@@ -79,12 +86,18 @@ class Builder:
         if self.tagger.gated and self._has_open:
             self._check_gates(tree)
         reached, circular = reaching_a_value(self.table.shapes), members_of_themselves(self.table.shapes)
+        often = reached_too_often(self.table.shapes)
         for key, at in self._first_uses.items():
             if key not in reached:
                 message = f"`{key}` contains itself and never reaches a value: make a field on the way optional."
                 self.problem(at, message)
             elif key in circular:
                 self.problem(at, f"`{key}` is a member of itself, which says nothing: leave that member out.")
+            elif key in often:
+                message = (
+                    f"`{key}` comes to some member in more than {MOST_WAYS:,} ways: let fewer unions share others."
+                )
+                self.problem(at, message)
 
     def _named(self, node: Name) -> Shape:
         alias = self._aliases.get(node.name)

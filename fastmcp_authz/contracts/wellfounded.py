@@ -60,6 +60,26 @@ def members_of_themselves(definitions: Mapping[str, Shape]) -> set[str]:
     return found
 
 
+MOST_WAYS: Final = 1_000
+
+
+def reached_too_often(definitions: Mapping[str, Shape]) -> set[str]:
+    """The unions that come to the same members in too many ways, since the unions in them share unions.
+
+    A validator looks at a member each time that it comes to it, so that a few names would keep it busy for ever.
+    """
+    members = {key: dict.fromkeys(_member_names(shape)) for key, shape in definitions.items()}
+    ways: dict[str, int] = {}
+
+    def counted(key: str) -> int:
+        if key not in ways:
+            ways[key] = 1  # for a member of itself, which is another fault
+            ways[key] = sum(map(counted, members[key])) if members[key] else 1
+        return ways[key]
+
+    return {key for key in definitions if counted(key) > MOST_WAYS}
+
+
 def _member_names(shape: Shape) -> list[str]:
     if isinstance(shape, Ref):
         return [shape.key]

@@ -230,15 +230,27 @@ def test_too_many_names_are_told_where_they_are_too_many() -> None:
     assert line > 2
 
 
-def test_unions_that_share_unions_are_used_in_as_many_steps_as_they_have_members() -> None:
-    levels = range(1, 25)
+def sharing(levels: int) -> str:
+    """Unions, each of which takes in both unions below it."""
     names = [
-        f"@rbs type {name}{n} = {{ {name}{n}: Integer }} | u{n - 1} | v{n - 1}" for n in levels for name in ("u", "v")
+        f"@rbs type {name}{n} = {{ {name}{n}: Integer }} | u{n - 1} | v{n - 1}"
+        for n in range(1, levels + 1)
+        for name in ("u", "v")
     ]
     leaves = ["@rbs type u0 = { u0: Integer }", "@rbs type v0 = { v0: Integer }"]
-    docstring = "\n".join([*leaves, *names, "@rbs type output = { r: u24 }", "#: (a: u24) -> output"])
-    view = ToolContract.parse(docstring).view(None)
+    return "\n".join([*leaves, *names, f"@rbs type output = {{ r: u{levels} }}", f"#: (a: u{levels}) -> output"])
+
+
+def test_unions_that_share_unions_are_used_in_as_many_steps_as_they_have_members() -> None:
+    view = ToolContract.parse(sharing(9)).view(None)
     assert view.filter_output({"r": {"u0": 1, "x": 2}}) == {"r": {"u0": 1}}
-    assert view.filter_input({"a": '{"v12": "3"}'}, lenient=True) == {"a": {"v12": 3}}
-    with pytest.raises(InvalidInputError):
+    assert view.filter_input({"a": '{"v5": "3"}'}, lenient=True) == {"a": {"v5": 3}}
+    with pytest.raises(InvalidInputError, match=r"a\.u9: is required"):
         view.filter_input({"a": {"w": 1}})
+
+
+@pytest.mark.parametrize("levels", [11, 24])
+def test_a_validator_is_not_sent_down_too_many_ways(levels: int) -> None:
+    with pytest.raises(ContractError) as caught:
+        ToolContract.parse(sharing(levels))
+    assert "`u11` comes to some member in more than 1,000 ways: let fewer unions share others." in str(caught.value)
