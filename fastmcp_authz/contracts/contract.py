@@ -18,10 +18,12 @@ from .compile import compile_view
 from .definitions import is_nilable
 from .relations import guarded
 from .reveal import reveal
-from .shapes import NULL, Record, Ref, Shape, Tree, predicates_of, reachable
+from .shapes import NULL, Definitions, Record, Ref, Shape, Tree, reachable
 from .sides import SharedTypes, Sides, library, places, visible_aliases
 from .view import CallerView
 
+Reached: TypeAlias = Sequence[tuple[Shape, tuple[Predicate, ...]]]
+"""Everything that a tree is made of, as `reachable` finds it: one walk for all who ask."""
 ProseReader: TypeAlias = Callable[[str], tuple[str, Mapping[str, str]]]
 """Splits a docstring's prose into the description and what it says of each parameter."""
 
@@ -152,8 +154,9 @@ class ToolContract:
         settings: Settings,
     ) -> ToolContract:
         definitions = builder.table.shapes
-        input_tree, output_tree = _pruned(Tree(given, definitions)), _pruned(Tree(result, definitions))
-        predicates = tuple(dict.fromkeys(predicates_of(given, definitions) + predicates_of(result, definitions)))
+        inputs, outputs = list(reachable(given, definitions)), list(reachable(result, definitions))
+        input_tree, output_tree = _pruned(given, definitions, inputs), _pruned(result, definitions, outputs)
+        predicates = tuple(dict.fromkeys(p for _, guards in (*inputs, *outputs) for p in guards))
         signed = annotation.signature is not None and not annotation.signature.whole_input
         nilable = frozenset(f.name for f in given.fields if signed and is_nilable(f.shape, input_tree))
 
@@ -170,7 +173,7 @@ class ToolContract:
             open_parameters=_seen_by_everybody(input_tree),
             predicates=predicates,
             nilable_parameters=nilable,
-            guarded_values=_has_guarded_values(input_tree) or _has_guarded_values(output_tree),
+            guarded_values=_has_guarded_values(inputs, input_tree) or _has_guarded_values(outputs, output_tree),
             places=places(annotation),
             settings=settings,
             _views=lru_cache(maxsize=settings.cached_views)(compiled),
@@ -212,17 +215,14 @@ def _seen_by_everybody(tree: Tree) -> frozenset[str]:
     return frozenset(f.name for f in seen)
 
 
-def _has_guarded_values(tree: Tree) -> bool:
-    return any(
-        (shape.notes.default or shape.notes.examples) and guarded(shape, tree)
-        for shape, _ in reachable(tree.root, tree.definitions)
-    )
+def _has_guarded_values(reached: Reached, tree: Tree) -> bool:
+    return any((shape.notes.default or shape.notes.examples) and guarded(shape, tree) for shape, _ in reached)
 
 
-def _pruned(tree: Tree) -> Tree:
+def _pruned(root: Shape, definitions: Definitions, reached: Reached) -> Tree:
     """A tree with only the definitions that it reaches."""
-    keys = [s.key for s, _ in reachable(tree.root, tree.definitions) if isinstance(s, Ref)]
-    return Tree(tree.root, {key: tree.definitions[key] for key in dict.fromkeys(keys)})
+    keys = [shape.key for shape, _ in reached if isinstance(shape, Ref)]
+    return Tree(root, {key: definitions[key] for key in dict.fromkeys(keys)})
 
 
 def declaration_error(name: str, where: str | None, problems: Sequence[Problem]) -> ContractError:

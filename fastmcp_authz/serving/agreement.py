@@ -44,8 +44,9 @@ def signature_problems(signature: Signature, place: str) -> Iterator[Problem]:
     for name, parameter in signature.given.items():
         match parameter.kind:
             case inspect.Parameter.VAR_POSITIONAL | inspect.Parameter.VAR_KEYWORD:
+                written_out = parameter.replace(annotation=signature.hints.get(name, inspect.Parameter.empty))
                 yield Problem(
-                    f"`{parameter}` takes any argument, and nothing then tells a hidden one from an unknown one: "
+                    f"`{written_out}` takes any argument, and nothing then tells a hidden one from an unknown one: "
                     f"name each parameter. {place}"
                 )
             case inspect.Parameter.POSITIONAL_ONLY:

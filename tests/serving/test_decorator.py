@@ -14,12 +14,14 @@ from typing import Annotated, Any, Literal, assert_type
 import pytest
 from fastmcp import Context, FastMCP
 from fastmcp.dependencies import Depends
+from fastmcp.tools import FunctionTool
 from pydantic import BeforeValidator
 
 from fastmcp_authz.errors import ContractError
 from fastmcp_authz.serving.authz import Authz
 from fastmcp_authz.serving.declaration import declaration_of
 from fastmcp_authz.serving.decorator import authorized_tool
+from fastmcp_authz.serving.signatures import read_signature
 
 
 @authorized_tool(authorization="comms", gates=[("feature", "sms")])
@@ -250,6 +252,19 @@ def test_injected_parameters_are_in_neither() -> None:
         return {"hour": hour}
 
     assert set(inspect.signature(now).parameters) == {"ctx", "hour", "zone"}
+
+
+@pytest.mark.parametrize(
+    "hint",
+    ["Context", "Context | None", "Annotated[str, Depends(clock)]", "CurrentContext", "str = Depends(clock)"],
+)
+def test_whatever_fastmcp_puts_in_is_seen_however_it_is_written(hint: str) -> None:
+    scope: dict[str, Any] = {"Context": Context, "Depends": Depends, "Annotated": Annotated, "clock": lambda: "now"}
+    scope["CurrentContext"] = Annotated[Context, "whatever", [1]]
+    exec(f"def fn(a: str, b: list[int], put_in: {hint}, c: dict[str, int | None] = {{}}) -> dict: ...", scope)
+    fn = scope["fn"]
+    registered = FunctionTool.from_function(fn)
+    assert set(read_signature(fn).given) == set(registered.parameters["properties"])
 
 
 def test_a_problem_in_the_docstring_is_shown_where_it_stands_in_the_file() -> None:
