@@ -54,6 +54,8 @@ class Denials:
 
     by_tool: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     """The predicates that said no, by tool."""
+    asked_for: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    """The same, of tools that were asked for by name."""
     caller: Caller | None = None
     shown: list[str] = field(default_factory=list[str])
     called: bool = False
@@ -74,15 +76,15 @@ def noting() -> Iterator[Denials]:
         _denials.reset(token)
 
 
-def note_seen(tool: str, caller: Caller, denied: tuple[str, ...] | None) -> None:
-    """A tool was looked up for a caller; `denied` is `None` where it exists."""
+def note_seen(tool: str, caller: Caller, denied: tuple[str, ...] | None, *, by_name: bool) -> None:
+    """A tool was looked up for a caller, `by_name` or in a list; `denied` is `None` where it exists."""
     denials = _denials.get()
     if denials is not None:
         denials.caller = caller
         if denied is None:
             denials.shown.append(tool)
         else:
-            denials.by_tool[tool] = denied
+            (denials.asked_for if by_name else denials.by_tool)[tool] = denied
 
 
 def note_called() -> None:
@@ -102,10 +104,14 @@ def tell_listed(denials: Denials, seconds: float) -> None:
 
 
 def tell_refused(denials: Denials, tool: str, seconds: float) -> None:
-    """The event of a call that reached no tool of ours, though there is one for somebody else."""
+    """The event of a call that found no tool, though there is one for somebody else.
+
+    A mounted server knows it by another name, where the mount has a namespace.
+    """
     caller = denials.caller
-    if caller is not None and not denials.called and tool in denials.by_tool:
-        caller.observe(ToolCalled(caller.name, tool, "unknown_tool", denials.by_tool[tool], seconds=seconds))
+    if caller is not None and not denials.called and denials.asked_for:
+        denied = tuple(dict.fromkeys(predicate for each in denials.asked_for.values() for predicate in each))
+        caller.observe(ToolCalled(caller.name, tool, "unknown_tool", denied, seconds=seconds))
 
 
 @dataclass(slots=True)

@@ -47,10 +47,10 @@ from fastmcp_authz.settings import Settings
 
 logger = logging.getLogger("fastmcp_authz")
 
-# What is meant for clients, or what the SDK answers in words of its own.
 _refusing: ContextVar[bool] = ContextVar("fastmcp_authz_refusing", default=False)
 """Whether this very request was found unsafe; another one may come by a safer way at the same time."""
 
+# What is meant for clients, or what the SDK answers in words of its own.
 _MEANT = (FastMCPError, NotFoundError, DisabledError, MCPError, ValidationError)
 
 # On a server that is not safe: what tells nothing of it, and what is refused in band.
@@ -152,11 +152,15 @@ class AuthzMiddleware(Protecting):
             with noting() as denials:
                 try:
                     return await call_next(context)
-                finally:
+                except NotFoundError:
                     tell_refused(denials, name, perf_counter() - started)
+                    raise
         except CallerUnavailableError:
             return cannot_answer()
         except NotAdmittedError:
+            found = await _server(context).get_tool(name)
+            if found is not None and not is_bare(found):
+                raise  # a tool that is there went about to run another
             return unknown_tool(name)  # put in by a middleware, past us: to callers it is not there
         except _MEANT:
             raise

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
+import math
+from collections.abc import Iterator
 from typing import Any
 
 import mcp_types
@@ -135,14 +137,20 @@ def _repeats(block: mcp_types.ContentBlock, data: Any) -> bool:
 
 def _is_same(told: Any, data: Any) -> bool:
     """Whether JSON data is that of a value, of which no iterator is read and no code is run that need not be."""
-    if isinstance(told, dict):
-        opened = Opening().object(data) if Opening().container(data) is dict else {}
-        names = {json_key(key): part for key, part in opened.items()}
+    opening = Opening()
+    container = list if isinstance(data, Iterator) else opening.container(data)
+    if isinstance(told, dict) and container is dict:
+        names = {json_key(key): part for key, part in opening.object(data).items()}
         return told.keys() == names.keys() and all(_is_same(part, names[key]) for key, part in told.items())
-    if isinstance(told, list):
-        parts = list(data) if isinstance(data, list | tuple) else None
-        return parts is not None and len(told) == len(parts) and all(map(_is_same, told, parts))
-    return bool(told == json_leaf(data)) if Opening().container(data) is None else False
+    if isinstance(told, list) and container is list and not isinstance(data, Iterator):
+        parts = opening.array(data)
+        return len(told) == len(parts) and all(map(_is_same, told, parts))
+    if container is not None or isinstance(told, dict | list):
+        return False
+    leaf = json_leaf(data)
+    if isinstance(leaf, float) and not math.isfinite(leaf):
+        return told is None or isinstance(told, float)  # written as `null`, or in words that JSON has not
+    return bool(told == leaf)
 
 
 def _only_text(blocks: Blocks, tool: str, advice: str = 'Say content="passthrough" to send it.') -> Blocks:

@@ -102,8 +102,8 @@ class AuthorizedTool(Tool):
             except ValidationError as error:
                 if run.entered or not isinstance(error.__cause__, HintError):
                     raise  # the function's own
-                record.outcome = "invalid_arguments"
-                return refusal(_hints_refuse(self.name, error.__cause__, view))
+                record.outcome, record.keys = "invalid_arguments", _refused_by_hints(error.__cause__)
+                return refusal(_hints_refuse(self.name, record.keys, view))
 
 
 class Permission(NamedTuple):
@@ -150,17 +150,19 @@ async def with_own_defaults(view: CallerView, caller: Caller) -> CallerView:
     return made
 
 
-def _hints_refuse(tool: str, error: HintError, view: CallerView) -> str:
-    """The refusal where the function's own hints refuse what the contract accepts.
+def _refused_by_hints(error: HintError) -> tuple[str, ...]:
+    """Parameters by name and nothing else: pydantic's texts quote the value, and name what hidden members accept."""
+    found = (each["loc"] for each in error.errors(include_url=False, include_input=False))
+    return tuple(sorted({str(place[0]) for place in found if place}))
 
-    Parameters by name and nothing else: pydantic's texts quote the value, and name what hidden union members accept.
-    """
+
+def _hints_refuse(tool: str, names: tuple[str, ...], view: CallerView) -> str:
+    """The refusal where the function's own hints refuse what the contract accepts."""
     shown = view.input_schema.get("properties", {})
-    names = {str(each["loc"][0]) for each in error.errors(include_url=False, include_input=False) if each["loc"]}
     logger.warning(
         "%s: the hints of the function refused what its annotation accepts, in %s. Make the two agree.",
         tool,
-        ", ".join(sorted(names)) or "its arguments",
+        ", ".join(names) or "its arguments",
     )
-    problems = [f"{name}: is not accepted by the tool." for name in sorted(names) if name in shown]
+    problems = [f"{name}: is not accepted by the tool." for name in names if name in shown]
     return refusals.invalid_values(tool, problems)

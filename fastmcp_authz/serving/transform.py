@@ -76,7 +76,7 @@ class AuthzTransform(Transform):
             ours = _ours(await call_next(name, version=version))
             passed: set[str | None] = set()
             while isinstance(ours, _Ours):
-                (seen,) = await self._seen_in(scope, [ours])
+                (seen,) = await self._seen_in(scope, [ours], by_name=True)
                 highest = ours.shown.version
                 if seen is not None or version is not None or highest is None or highest in passed:
                     return seen
@@ -100,8 +100,13 @@ class AuthzTransform(Transform):
         view = contract.view_of(frozenset(), contract.settings)
         return ours.swapped(card(ours.declaration, self.jurisdiction, ours.registered, view).tool)
 
-    async def _seen_in(self, scope: Scope | None, tools: Sequence[_Ours]) -> list[Tool | None]:
-        """The tools as the scope's caller sees them, `None` for each that does not exist for the caller."""
+    async def _seen_in(
+        self, scope: Scope | None, tools: Sequence[_Ours], *, by_name: bool = False
+    ) -> list[Tool | None]:
+        """The tools as the scope's caller sees them, `None` for each that does not exist for the caller.
+
+        `by_name` is set where one tool was asked for.
+        """
         if scope is None:
             return [None] * len(tools)
         try:
@@ -109,7 +114,7 @@ class AuthzTransform(Transform):
         except CallerUnavailableError:
             return [None] * len(tools)
         await self._decide_for_all([each.declaration for each in tools], caller)
-        return [await self._seen(each, caller) for each in tools]
+        return [await self._seen(each, caller, by_name=by_name) for each in tools]
 
     async def _decide_for_all(self, declarations: Sequence[Declaration], caller: Caller) -> None:
         """Asks for every gate at once, then for all that is inside the tools which they let pass, at once."""
@@ -118,11 +123,11 @@ class AuthzTransform(Transform):
         inside = [each.contract.predicates for each in served if granted.issuperset(each.gates)]
         await caller.decide([predicate for predicates in inside for predicate in predicates])
 
-    async def _seen(self, ours: _Ours, caller: Caller) -> Tool | None:
+    async def _seen(self, ours: _Ours, caller: Caller, *, by_name: bool) -> Tool | None:
         """One tool as the caller sees it. Whatever goes wrong with it hides it, and leaves the others alone."""
         try:
             view, denied = await permitted_view(ours.declaration, caller)
-            note_seen(ours.shown.name, caller, denied if view is None else None)
+            note_seen(ours.shown.name, caller, denied if view is None else None, by_name=by_name)
             if view is None:
                 return None
             shared = card(ours.declaration, self.jurisdiction, ours.registered, view)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from fastmcp import FastMCP
@@ -101,6 +101,40 @@ async def test_a_call_tells_what_became_of_it(
         each.getMessage() for each in caplog.records if each.name.startswith("fastmcp_authz")
     )
     assert "SECRET" not in repr(heard)
+
+
+@pytest.mark.parametrize("mode", ERAS)
+async def test_a_call_that_is_denied_below_a_namespace_is_told_by_the_name_that_was_called(mode: str) -> None:
+    parent: FastMCP[Any] = FastMCP("parent")
+    covered: FastMCP[Any] = FastMCP("covered")
+    covered.tool(send_sms)
+    covered.tool(rows)
+    parent.mount(covered, namespace="ns")
+    heard: list[Event] = []
+    Authz(parent, context=Named, on_event=heard.append)
+    await call(parent, "ns_send_sms", mode=mode)
+    await call(parent, "ns_absent", mode=mode)
+    calls = [event for event in heard if isinstance(event, ToolCalled)]
+    assert [(event.tool, event.outcome) for event in calls] == [("ns_send_sms", "unknown_tool")]
+    assert calls[0].denied == ('current_user.can("comms")', 'feature("sms")')
+
+
+async def test_arguments_that_the_hints_refuse_are_told_by_name() -> None:
+    @authorized_tool
+    def fn(kind: Literal["a"]) -> dict[str, Any]:
+        """
+        @rbs type output = {}
+        #: (kind: String @max(1)) -> output
+        """
+        return {}
+
+    mcp: FastMCP[Any] = FastMCP("hints")
+    mcp.tool(fn)
+    heard: list[Event] = []
+    Authz(mcp, context=Named, on_event=heard.append)
+    await call(mcp, "fn", {"kind": "b"})
+    (event,) = [each for each in heard if isinstance(each, ToolCalled)]
+    assert (event.outcome, event.keys) == ("invalid_arguments", ("kind",))
 
 
 def test_an_event_reads_as_a_line() -> None:

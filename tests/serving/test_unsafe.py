@@ -281,3 +281,19 @@ async def test_a_tool_that_a_middleware_puts_in_answers_as_one_that_is_not_there
         for flags in ((), ("comms",)):
             answers = [text_of(await call(mcp, name, {}, *flags, mode=mode)) for name in ("tidy", "tidx")]
             assert answers == ["Unknown tool: 'tidy'", "Unknown tool: 'tidx'"]
+
+
+@pytest.mark.parametrize("mode", ERAS)
+async def test_a_tool_that_goes_about_to_run_a_guarded_one_by_hand_is_still_there(mode: str) -> None:
+    mcp: FastMCP[Any] = FastMCP("by hand")
+    mcp.tool(gated)
+
+    @mcp.tool
+    async def plain_one() -> str:
+        tool = await mcp.local_provider.get_tool("gated")
+        assert tool is not None
+        return str(await tool.run({}))
+
+    Authz(mcp, context=People())
+    result = await call(mcp, "plain_one", mode=mode)
+    assert (result.is_error, text_of(result)) == (True, "gated: not available here. Nothing was executed.")
