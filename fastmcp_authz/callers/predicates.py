@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 Value: TypeAlias = str | int | float | bool | None
 """What a predicate is asked with."""
+RESERVED: Final = frozenset({"decide", "current_user", "default_for"})
+"""What a server context has for other uses, and so no names of predicates."""
 
 
 @dataclass(frozen=True, slots=True)

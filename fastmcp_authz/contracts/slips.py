@@ -8,13 +8,12 @@ from collections.abc import Mapping
 from typing import Final
 
 from ..annotations import Tag
-from ..callers.predicates import Value
+from ..callers.predicates import RESERVED, Value
 from .plain_values import is_number, is_one_value
 from .tags import RULES, but_not
 
 PREDICATES: Final = ("requires", "feature")
 """The predicates that everybody has, for near misses."""
-_RESERVED: Final = frozenset({"decide", "current_user", "default_for"})
 
 
 _FROM_ELSEWHERE: Final[Mapping[str, str]] = {
@@ -60,7 +59,7 @@ def slip(tag: Tag, known: frozenset[str]) -> str | None:
 def predicate_fault(tag: Tag, value: Value, known: frozenset[str]) -> str | None:
     """What is wrong with a tag that is read as a predicate of this value, in words, or `None`."""
     name = tag.name
-    if name.startswith("_") or name in _RESERVED:
+    if name.startswith("_") or name in RESERVED:
         return f"`@{name}` cannot be a predicate: `context.{name}` is kept for other uses. Choose another name."
     near = slip(tag, known)
     declared = f'known_predicates={{"{name}"}}.'

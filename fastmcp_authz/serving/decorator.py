@@ -10,7 +10,7 @@ from typing import Any, TypedDict, TypeVar, Unpack, cast, overload
 
 from fastmcp.decorators import get_fastmcp_meta
 
-from fastmcp_authz.callers.predicates import Predicate, Value, authorization
+from fastmcp_authz.callers.predicates import RESERVED, Predicate, Value, authorization
 from fastmcp_authz.contracts.sides import SharedTypes
 from fastmcp_authz.errors import ContractError, Problem
 from fastmcp_authz.serving.caches import LeastRecent
@@ -22,7 +22,6 @@ from fastmcp_authz.settings import Settings, preset_settings
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-_RESERVED = frozenset({"decide", "current_user", "default_for"})
 _PAIRS = 'write gates=[("feature", "sms")].'
 
 
@@ -196,7 +195,7 @@ def _is_name(flag: object) -> bool:
 
 
 def _may_be_asked(name: str) -> bool:
-    return name.isidentifier() and not name.startswith("_") and name not in _RESERVED
+    return name.isidentifier() and not name.startswith("_") and name not in RESERVED
 
 
 def _settings(options: DeclarationOptions) -> Settings:
