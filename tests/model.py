@@ -352,6 +352,8 @@ def both_fields(a: Field, b: Field) -> Field:
 def substituted(node: Type, variables: Mapping[str, Type]) -> Type:
     """A type with type variables replaced by what they stand for, whose tags stay its own."""
     match node:
+        case _ if not variables:
+            return node
         case Name(name=name, arguments=()) if name in variables:
             return grouped(variables[name])
         case Name(arguments=inner):

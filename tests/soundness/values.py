@@ -15,6 +15,9 @@ TEXTS = ("a", "b", "ab", "abc", "long text", "2026-01-02", "", "\N{GREEK SMALL L
 MORE_TEXTS = ("2026-01-02T03:04:05Z", "9b2e2c0e-7b7c-4d9f-8f55-1d1f0a3c6f10", "1.2.3.4", "10", "true", "null", "[1]")
 NUMBERS = (0, 1, 2, 3, 4, -1, 1.0, 2.5, 2.25, 2**53 + 1, 10**20)
 
+_FITTING: dict[tuple[Any, ...], list[Any]] = {}
+"""Of the values for a scalar form those that fit it."""
+
 
 def anything(random: Random, depth: int = 2) -> Any:
     """Any JSON value."""
@@ -89,7 +92,9 @@ class Values:
             "boolean": (True, False),
             "string": (*TEXTS, *MORE_TEXTS),
         }
-        fitting = [v for v in pool.get(form.kind, NUMBERS) if self._everything.takes(form, v)]
+        told = form.kind, repr(form.inside), tuple((tag.name, tag.value) for tag in form.limits)
+        if (fitting := _FITTING.get(told)) is None:
+            fitting = _FITTING[told] = [v for v in pool.get(form.kind, NUMBERS) if self._everything.takes(form, v)]
         near = random.random() < self._slips or not fitting
         return random.choice(pool.get(form.kind, NUMBERS) if near else fitting)
 

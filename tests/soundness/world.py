@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
@@ -23,6 +24,9 @@ REFUSED = "refused"
 """What stands for arguments that are not accepted and results that are withheld."""
 
 
+_settings = functools.cache(Settings)
+
+
 @dataclass(frozen=True)
 class World:
     """A contract and a caller. `random` draws whatever a property sends and returns."""
@@ -36,7 +40,7 @@ class World:
     model: model.Model
 
     def view(self, answers: frozenset[tuple[str, str]] | None = None, **options: Any) -> CallerView:
-        settings = Settings(**options) if options else None
+        settings = _settings(**options) if options else None
         return self.contract.view_of(decisions(self.answers if answers is None else answers), settings)
 
     def results(self, count: int, slips: float = 0.03) -> list[Any]:
