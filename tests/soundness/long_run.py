@@ -1,4 +1,4 @@
-"""Very many worlds, each put to every property: `python -m tests.soundness.long_run [--worlds 100000] [--seed 7] [--only shown]`.
+"""Very many worlds, each put to every property: `python -m tests.soundness.long_run [--worlds 100000] [--seed 7]`.
 
 To draw a world and read its contract takes longer than most properties do, so that all of them share it. What is
 printed at the end belongs into the record of a release: how many worlds each property held in, and what they held.
