@@ -60,24 +60,27 @@ ContextBuilder: TypeAlias = Callable[[Request], Any]
 """Makes the server context of a request: sync, `async`, or returning a sync or async context manager."""
 
 
-@asynccontextmanager
-async def open_context(builder: ContextBuilder | None, request: Request) -> AsyncIterator[Any]:
-    """Yields the server context that `builder` makes for `request`, and closes it afterwards.
+def is_ready(made: Any) -> bool:
+    """Whether what a builder returned is the server context itself, with nothing to await, to enter or to close."""
+    return not (
+        inspect.isawaitable(made)
+        or inspect.isgenerator(made)
+        or inspect.isasyncgen(made)
+        or isinstance(made, AbstractAsyncContextManager | AbstractContextManager)
+    )
 
-    Without a builder the context is `None`: nobody, who gets a no to everything.
+
+@asynccontextmanager
+async def opened_context(made: Any, name: str) -> AsyncIterator[Any]:
+    """Yields the server context that `made` leads to, which the builder `name` returned, and closes it afterwards.
 
     Raises:
         ConfigurationError: The builder is an async generator that lacks `@asynccontextmanager`. Taken for a context,
             it would define no predicate at all, and where missing ones are allowed everybody would get a yes.
     """
-    if builder is None:
-        yield None
-        return
-    made = builder(request)
     if inspect.isawaitable(made):
         made = await made
     if inspect.isasyncgen(made) or inspect.isgenerator(made):
-        name = getattr(builder, "__qualname__", repr(builder))
         decorator = "@asynccontextmanager" if inspect.isasyncgen(made) else "@contextmanager"
         raise ConfigurationError(f"context={name} is a generator function: decorate it with {decorator} of contextlib.")
     if isinstance(made, AbstractAsyncContextManager):

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Collection, Iterable
+from functools import cached_property
 from typing import Any, TypeVar
 
+from fastmcp_authz.caches import LeastRecent
 from fastmcp_authz.callers.asking import answer_of, batch_method, is_own, read_batch, read_yes
 from fastmcp_authz.callers.predicates import Decisions, Predicate
 from fastmcp_authz.events import Event, Observer, PredicateFailed
@@ -36,6 +38,7 @@ class Caller:
         *,
         name: str | None = None,
         observe: Observer = unobserved,
+        views: LeastRecent[Any] | None = None,
     ) -> None:
         self.context = context
         self.settings = settings
@@ -45,32 +48,42 @@ class Caller:
         self.observe = observe
         self.made: dict[Any, Any] = {}
         """What was made for this caller alone, by what it was made of: one request comes by here several times."""
-        self._answers: dict[Predicate, bool] = {}
+        self.views: LeastRecent[Any] = LeastRecent(1) if views is None else views
+        """What was made for everybody whose answers are the same."""
+        self._answers: dict[str, bool] = {}
         self._defaults: dict[str, Any] = {}
         self._asked_defaults: set[str] = set()
         # Whoever asks first asks for all: the next one in finds the answers. Cancelling the first leaves its questions
         # unanswered, not half answered.
         self._asking = asyncio.Lock()
 
-    async def decide(self, predicates: Iterable[Predicate]) -> Decisions:
-        """Those of `predicates` that are answered with yes. Asks what this caller was not asked before."""
-        wanted = tuple(predicates)
-        if not self._answers.keys() >= set(wanted):
+    async def answers(self, predicates: Collection[Predicate]) -> tuple[bool, ...]:
+        """The answer to each of `predicates`. Asks what this caller was not asked before."""
+        if not predicates:
+            return ()
+        known = self._answers
+        try:
+            return tuple([known[each.text] for each in predicates])
+        except KeyError:
             async with self._asking:
-                await self._ask(self._open(wanted))
-        return self._granted(wanted)
+                await self._ask(self._open(predicates))
+        return tuple([known[each.text] for each in predicates])
 
-    def decide_now(self, predicates: Iterable[Predicate]) -> Decisions:
+    async def decide(self, predicates: Collection[Predicate]) -> Decisions:
+        """Those of `predicates` that are answered with yes."""
+        await self.answers(predicates)
+        return self._granted(predicates)
+
+    def decide_now(self, predicates: Collection[Predicate]) -> Decisions:
         """The same without awaiting: an answer that would have to be awaited is a no."""
-        wanted = tuple(predicates)
-        open_ones = self._open(wanted)
+        open_ones = self._open(predicates)
         if open_ones and (batch := self._batch(open_ones)) is not None:
             self._settle_batch(open_ones, _refuse_to_await("decide", batch, {}))
-            return self._granted(wanted)
+            return self._granted(predicates)
         for predicate in open_ones:
             answer = _refuse_to_await(predicate.text, self._first_answer(predicate), False)
             self._settle(predicate, answer)
-        return self._granted(wanted)
+        return self._granted(predicates)
 
     async def defaults(self, keys: Iterable[str]) -> dict[str, Any]:
         """`current_user.default_for(key)` by key; a key is absent where there is none, or where asking failed."""
@@ -94,12 +107,12 @@ class Caller:
             self._keep_default(key, _refuse_to_await(_default_text(key), value, None))
         return {key: self._defaults[key] for key in wanted if key in self._defaults}
 
-    def _open(self, wanted: tuple[Predicate, ...]) -> tuple[Predicate, ...]:
+    def _open(self, wanted: Collection[Predicate]) -> tuple[Predicate, ...]:
         """The predicates not answered yet, each once, in the order given."""
-        return tuple(dict.fromkeys(p for p in wanted if p not in self._answers))
+        return tuple({p.text: p for p in wanted if p.text not in self._answers}.values())
 
-    def _granted(self, wanted: tuple[Predicate, ...]) -> Decisions:
-        return frozenset(p for p in wanted if self._answers[p])
+    def _granted(self, wanted: Collection[Predicate]) -> Decisions:
+        return frozenset(p for p in wanted if self._answers[p.text])
 
     async def _ask(self, open_ones: tuple[Predicate, ...]) -> None:
         if not open_ones:
@@ -114,7 +127,9 @@ class Caller:
         try:
             for predicate in open_ones:
                 answer = self._first_answer(predicate)
-                if inspect.isawaitable(answer):
+                if isinstance(answer, bool):
+                    self._answers[predicate.text] = answer
+                elif inspect.isawaitable(answer):
                     pending[predicate] = answer
                 else:
                     self._settle(predicate, answer)
@@ -126,7 +141,7 @@ class Caller:
             self._settle(predicate, answer)
 
     def _settle(self, predicate: Predicate, answer: Any) -> None:
-        self._answers[predicate] = read_yes(predicate, answer)
+        self._answers[predicate.text] = read_yes(predicate, answer)
         if not isinstance(answer, bool):
             self._failed(predicate.text, f"answered a {type(answer).__name__}")
 
@@ -147,13 +162,16 @@ class Caller:
             self._failed(predicate.text, type(failure).__name__)
             return False
 
+    @cached_property
+    def _batched(self) -> Callable[[tuple[Predicate, ...]], Any] | None:
+        return batch_method(self.context)
+
     def _batch(self, open_ones: tuple[Predicate, ...]) -> Any | None:
         """What the context's `decide` returns, `{}` where it fails at once, `None` where there is no `decide`."""
         try:
-            decide = batch_method(self.context)
-            if decide is None:
+            if self._batched is None:
                 return None
-            answers = decide(open_ones)
+            answers = self._batched(open_ones)
             return {} if answers is None else answers
         except BaseException as failure:
             if not is_own(failure):
@@ -164,13 +182,14 @@ class Caller:
 
     def _settle_batch(self, open_ones: tuple[Predicate, ...], answers: Any) -> None:
         try:
-            self._answers.update(read_batch(open_ones, answers or {}))
+            read = read_batch(open_ones, answers or {})
         except BaseException as failure:  # a mapping of the user's own may fail when it is read
             if not is_own(failure):
                 raise
             logger.error("The answers of decide cannot be read: every predicate is a no.", exc_info=True)
             self._failed("decide", type(failure).__name__)
-            self._answers.update(dict.fromkeys(open_ones, False))
+            read = dict.fromkeys(open_ones, False)
+        self._answers.update((predicate.text, answer) for predicate, answer in read.items())
 
     def _new_defaults(self, wanted: tuple[str, ...]) -> list[tuple[str, Any]]:
         """Asks for the keys not asked yet; the values as they come, which may have to be awaited."""

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any
 
+from fastmcp_authz.caches import LeastRecent
 from fastmcp_authz.callers.asking import is_own
-from fastmcp_authz.callers.context import ContextBuilder, Request, open_context
+from fastmcp_authz.callers.context import ContextBuilder, Request, is_ready, opened_context
 from fastmcp_authz.callers.deciding import Caller, unobserved
 from fastmcp_authz.callers.keeping import InOneTask
 from fastmcp_authz.errors import AuthzError, ConfigurationError
@@ -40,6 +41,11 @@ class Authority:
     settings: Settings = field(default_factory=Settings)
     domain: str = "default"
     observe: Observer = field(default=unobserved)
+    views: LeastRecent[Any] = field(init=False, repr=False)
+    """What was made for its callers, for all with equal answers."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "views", LeastRecent(self.settings.cached_views))
 
 
 _building: ContextVar[frozenset[Authority]] = ContextVar("fastmcp_authz_building", default=frozenset())
@@ -80,8 +86,7 @@ class Scope:
             if authority in above:
                 raise ConfigurationError("The context builder calls the server that it builds a context for.")
             request = self._request()
-            async with asyncio.timeout(authority.settings.predicate_timeout):
-                context = await self._served.enter(open_context(authority.context, request))
+            context = await self._context(request)
             name = _identity(context, request)
         except BaseException as failure:
             if not is_own(failure):
@@ -91,7 +96,23 @@ class Scope:
             raise CallerUnavailableError from None
         finally:
             _building.reset(token)
-        return Caller(context, authority.settings, authority.domain, name=name, observe=authority.observe)
+        return Caller(
+            context,
+            authority.settings,
+            authority.domain,
+            name=name,
+            observe=authority.observe,
+            views=authority.views,
+        )
+
+    async def _context(self, request: Request) -> Any:
+        """What the builder makes. Without a builder it is `None`: nobody, who gets a no to everything."""
+        builder = self.authority.context
+        made = None if builder is None else builder(request)
+        if is_ready(made):
+            return made
+        async with asyncio.timeout(self.authority.settings.predicate_timeout):
+            return await self._served.enter(opened_context(made, getattr(builder, "__qualname__", repr(builder))))
 
 
 def _identity(context: Any, request: Request) -> str | None:
@@ -120,7 +141,7 @@ class _Served:
         self.key = key
         self.ended = False
         self._scopes: dict[Authority, Scope] = {}
-        self._open = AsyncExitStack()
+        self._open: AsyncExitStack | None = None
         self._task = asyncio.current_task()
 
     def scope(self, authority: Authority, request: Callable[[], Request]) -> Scope:
@@ -131,18 +152,19 @@ class _Served:
 
     async def enter(self, opening: AbstractAsyncContextManager[Any]) -> Any:
         """Enters a context that is left when the request ends."""
+        if self._open is None:
+            self._open = AsyncExitStack()
         if asyncio.current_task() is self._task:
             return await self._open.enter_async_context(opening)
         return await self._open.enter_async_context(InOneTask(opening))
 
-    async def __aenter__(self) -> _Served:
-        return self
-
-    async def __aexit__(
+    async def end(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Closes the contexts. They see the request's exception (to roll back), but cannot swallow it."""
         self.ended = True
+        if self._open is None:
+            return
         try:
             await self._open.__aexit__(kind, error, trace)
         except Exception as failure:
@@ -163,8 +185,7 @@ class _Link:
 _way: ContextVar[_Link | None] = ContextVar("fastmcp_authz_scopes", default=None)
 
 
-@asynccontextmanager
-async def opened(authority: Authority, key: object | None, request: Callable[[], Request]) -> AsyncIterator[Scope]:
+class opened:
     """Makes the scope of `authority` in the request `key` the nearest one, for what is called from here.
 
     Args:
@@ -174,16 +195,27 @@ async def opened(authority: Authority, key: object | None, request: Callable[[],
             person's request.
         request: What the context builder is given, if it is needed.
     """
-    served = next((link.served for link in _links(key)), None)
-    async with AsyncExitStack() as stack:
-        if served is None:
-            served = await stack.enter_async_context(_Served(key))
-        scope = served.scope(authority, request)
-        token = _way.set(_Link(scope, served, _way.get()))
-        try:
-            yield scope
-        finally:
-            _way.reset(token)
+
+    def __init__(self, authority: Authority, key: object | None, request: Callable[[], Request]) -> None:
+        self._authority = authority
+        self._key = key
+        self._request = request
+
+    async def __aenter__(self) -> Scope:
+        way = next(_links(self._key), None)
+        self._begun = _Served(self._key) if way is None else None
+        served = way.served if way is not None else self._begun
+        assert served is not None
+        scope = served.scope(self._authority, self._request)
+        self._token = _way.set(_Link(scope, served, _way.get()))
+        return scope
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        _way.reset(self._token)
+        if self._begun is not None:
+            await self._begun.end(kind, error, trace)
 
 
 def find(authority: Authority, key: object | None) -> Scope | None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
-from functools import cache
+from dataclasses import dataclass, replace
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
 
-from ..callers.predicates import Decisions
+from ..callers.predicates import Decisions, Predicate
 from ..settings import Settings
 from .dialects import strict
 from .explaining import alternatives
@@ -16,15 +17,44 @@ from .projection import pruner
 from .reveal import reveal
 from .satisfaction import satisfier, settled
 from .schema import Document, compile_validator, document
-from .shapes import NO_NOTES, Record, Tree, reachable
-from .view import CallerView, InputCheck, InputSide, Options, OutputCheck, OutputSide, PersonalDefault
+from .shapes import NO_NOTES, Record, Tree, predicates_of, reachable
+from .still import still
+from .view import CallerView, InputCheck, InputSide, Options, OutputCheck, OutputSide, PersonalDefault, SchemaText
 from .writing import may_be_deep
 
 if TYPE_CHECKING:
     from .contract import ToolContract
 
 
-def compile_view(contract: ToolContract, decisions: Decisions, settings: Settings) -> CallerView:
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A contract with what is the same for all its callers, ready for views to be made of it."""
+
+    contract: ToolContract
+    input: Tree
+    output: Tree
+    asked: tuple[frozenset[Predicate], frozenset[Predicate]]
+    """The predicates of each side: others make no difference to it."""
+    sides: WeakValueDictionary[tuple[Any, ...], InputSide | OutputSide]
+    """The sides of the views that are about: many views share one."""
+
+
+def prepared(contract: ToolContract) -> Prepared:
+    """A contract, looked through."""
+    given, result = map(_with_still, (contract.input, contract.output))
+    asked = _asked(given), _asked(result)
+    return Prepared(contract, given, result, asked, WeakValueDictionary())
+
+
+def _with_still(tree: Tree) -> Tree:
+    return Tree(tree.root, tree.definitions, still(tree.root, tree.definitions))
+
+
+def _asked(tree: Tree) -> frozenset[Predicate]:
+    return frozenset(predicates_of(tree.root, tree.definitions))
+
+
+def compile_view(of: Prepared, decisions: Decisions, settings: Settings) -> CallerView:
     """The view of a contract that all callers with these decisions share."""
     options = Options(
         reject_unknown_input_keys=settings.reject_unknown_input_keys,
@@ -32,75 +62,104 @@ def compile_view(contract: ToolContract, decisions: Decisions, settings: Setting
         lenient_inputs=bool(settings.lenient_inputs),
         reports_mistyped=settings.mistyped_output == "report",
     )
-    given = _input_side(contract, decisions, settings)
-    result = _output_side(contract, decisions, settings)
-    return CallerView(contract.name, contract.description, given, result, options)
+    sides: list[Any] = []
+    for make, asked in zip((_input_side, _output_side), of.asked, strict=True):
+        key = (make, decisions & asked, settings)
+        side = of.sides.get(key)
+        if side is None:
+            side = make(of, decisions & asked, settings)
+            if side is not None:
+                of.sides[key] = side
+        sides.append(side)
+    given, result = sides
+    keys = dict.fromkeys(each.slot.key for side in sides if side is not None for each in side.personal)
+    return CallerView(of.contract.name, of.contract.description, tuple(keys), given, result, options)
 
 
-def _input_side(contract: ToolContract, decisions: Decisions, settings: Settings) -> InputSide:
-    tree, root = _input_tree(contract, decisions, opt_in=settings.nullable_inputs == "opt-in")
-    enforced = document(
-        tree,
-        close_root=settings.reject_unknown_input_keys,
-        close_all=settings.nested_unknown_keys == "reject",
-    )
+def _input_side(of: Prepared, decisions: Decisions, settings: Settings) -> InputSide:
+    tree, root = _input_tree(of, decisions, settings)
+    enforced = _enforced_input(tree, settings)
     shown = document(strict(tree), close_root=True, strict=True) if settings.strict_schema else enforced
     notes = {f.name: tree.resolve(f.shape).notes for f in root.fields}
     return InputSide(
-        schema=shown.schema,
+        schema=SchemaText.of(shown.schema),
         names=frozenset(notes),
         defaults={name: note.default[0] for name, note in notes.items() if note.default},
         keys=_personal_keys(tree, root),
         personal=_personal(shown, enforced, tree),
-        check=cache(
-            lambda: InputCheck(
-                schema=enforced.schema,
-                validator=compile_validator(enforced.schema),
-                prune=pruner(tree, judge_whole=True),
-                reader=Reader(tree),
-                names=frozenset(notes),
-                ways=alternatives(tree),
-            )
-        ),
+        check=cache(partial(_input_check, of, decisions, settings)),
     )
 
 
-def _input_tree(contract: ToolContract, decisions: Decisions, *, opt_in: bool) -> tuple[Tree, Record]:
-    tree = reveal(contract.input, decisions, keep_null=not opt_in)
+def _input_check(of: Prepared, decisions: Decisions, settings: Settings) -> InputCheck:
+    """What arguments go through. Reveals once more: a view that is only listed keeps no tree."""
+    tree, root = _input_tree(of, decisions, settings)
+    schema = SchemaText.of(_enforced_input(tree, settings).schema).read()
+    return InputCheck(
+        schema=schema,
+        validator=compile_validator(schema),
+        prune=pruner(tree, judge_whole=True),
+        reader=Reader(tree),
+        names=frozenset(f.name for f in root.fields),
+        ways=alternatives(tree),
+    )
+
+
+def _enforced_input(tree: Tree, settings: Settings) -> Document:
+    return document(
+        tree,
+        close_root=settings.reject_unknown_input_keys,
+        close_all=settings.nested_unknown_keys == "reject",
+    )
+
+
+def _input_tree(of: Prepared, decisions: Decisions, settings: Settings) -> tuple[Tree, Record]:
+    opt_in = settings.nullable_inputs == "opt-in"
+    tree = reveal(of.input, decisions, keep_null=not opt_in)
     assert tree is not None
-    tree = settled(tree) if contract.guarded_values or opt_in else tree
+    tree = settled(tree) if of.contract.guarded_values or opt_in else tree
     root = tree.root
     assert isinstance(root, Record), "the root of an input is a record"
     if opt_in:
-        nilable = contract.nilable_parameters
+        nilable = of.contract.nilable_parameters
         root = replace(
             root, fields=tuple(replace(f, required=f.required and f.name not in nilable) for f in root.fields)
         )
-    return Tree(root, tree.definitions), root
+    return Tree(root, tree.definitions, tree.still), root
 
 
-def _output_side(contract: ToolContract, decisions: Decisions, settings: Settings) -> OutputSide | None:
-    seen = reveal(contract.output, decisions)
-    if seen is None:
+def _output_side(of: Prepared, decisions: Decisions, settings: Settings) -> OutputSide | None:
+    tree = _output_tree(of, decisions)
+    if tree is None:
         return None
-    tree = settled(seen) if contract.guarded_values else seen
     enforced = document(tree)
     shown = document(strict(tree), strict=True) if settings.strict_schema else enforced
     return OutputSide(
-        schema=shown.schema,
+        schema=SchemaText.of(shown.schema),
         personal=_personal(shown, enforced, tree),
-        check=cache(
-            lambda: OutputCheck(
-                schema=enforced.schema,
-                validator=compile_validator(enforced.schema),
-                prune=pruner(tree),
-                ways=alternatives(tree),
-                deep=may_be_deep(tree),
-                fields=_fields(tree),
-                reporting=pruner(tree, judge_leaves=True) if settings.mistyped_output == "report" else None,
-            )
-        ),
+        check=cache(partial(_output_check, of, decisions, settings)),
     )
+
+
+def _output_check(of: Prepared, decisions: Decisions, settings: Settings) -> OutputCheck:
+    """What return values go through. Reveals once more, as for arguments."""
+    tree = _output_tree(of, decisions)
+    assert tree is not None, "a side that is not there is not asked"
+    schema = SchemaText.of(document(tree).schema).read()
+    return OutputCheck(
+        schema=schema,
+        validator=compile_validator(schema),
+        prune=pruner(tree),
+        ways=alternatives(tree),
+        deep=may_be_deep(tree),
+        fields=_fields(tree),
+        reporting=pruner(tree, judge_leaves=True) if settings.mistyped_output == "report" else None,
+    )
+
+
+def _output_tree(of: Prepared, decisions: Decisions) -> Tree | None:
+    tree = reveal(of.output, decisions)
+    return settled(tree) if tree is not None and of.contract.guarded_values else tree
 
 
 def _fields(tree: Tree) -> frozenset[str]:

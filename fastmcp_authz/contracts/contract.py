@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from ..annotations import Annotation, Opening, Span, read_annotation
+from ..caches import LeastRecent
 from ..callers.deciding import Caller
 from ..callers.predicates import Decisions, Predicate
 from ..errors import ContractError, Problem
 from ..settings import Settings, preset_settings
 from .build import Builder
-from .compile import compile_view
+from .compile import Prepared, compile_view, prepared
 from .definitions import is_nilable
 from .relations import guarded
 from .reveal import reveal
@@ -54,7 +55,8 @@ class ToolContract:
     places: Mapping[str, Span] = field(repr=False, compare=False)
     """Where each input stands in the docstring, for those who have problems of their own to report."""
     settings: Settings
-    _views: Callable[[int, Settings], CallerView] = field(repr=False, compare=False)
+    _prepared: Callable[[], Prepared] = field(repr=False, compare=False)
+    _views: LeastRecent[CallerView] = field(repr=False, compare=False)
 
     @classmethod
     def parse(
@@ -160,10 +162,6 @@ class ToolContract:
         signed = annotation.signature is not None and not annotation.signature.whole_input
         nilable = frozenset(f.name for f in given.fields if signed and is_nilable(f.shape, input_tree))
 
-        def compiled(answers: int, chosen: Settings) -> CallerView:
-            granted = frozenset(p for i, p in enumerate(predicates) if answers >> i & 1)
-            return compile_view(contract, granted, chosen)
-
         contract = cls(
             name=name,
             description=description,
@@ -176,7 +174,8 @@ class ToolContract:
             guarded_values=_has_guarded_values(inputs, input_tree) or _has_guarded_values(outputs, output_tree),
             places=places(annotation),
             settings=settings,
-            _views=lru_cache(maxsize=settings.cached_views)(compiled),
+            _prepared=cache(lambda: prepared(contract)),
+            _views=LeastRecent(settings.cached_views),
         )
         return contract
 
@@ -186,8 +185,13 @@ class ToolContract:
         Answers to predicates that this contract does not ask make no difference. `@default_for` is not filled in:
         see `CallerView.with_defaults`.
         """
-        answers = sum(1 << i for i, predicate in enumerate(self.predicates) if predicate in decisions)
-        return self._views(answers, settings or self.settings)
+        chosen = settings or self.settings
+        granted = decisions.intersection(self.predicates)
+        return self._views.get((granted, chosen), lambda: self.new_view(granted, chosen))
+
+    def new_view(self, decisions: Decisions, settings: Settings) -> CallerView:
+        """The same for those who keep views themselves."""
+        return compile_view(self._prepared(), decisions, settings)
 
     def view(self, context: Any, *, settings: Settings | None = None) -> CallerView:
         """What a caller with this server context has of the contract. Asynchronous predicates are a no here.

@@ -13,6 +13,8 @@ def hoisted(tree: Tree) -> Mapping[str, str]:
 
     Those are the recursive ones and those used more than once; a bare scalar is too small to gain from it.
     """
+    if tree.still is not None and not tree.still.hoists:
+        return {}
     uses: dict[str, int] = {}
     order: list[str] = []
     inside: dict[str, list[str]] = {}

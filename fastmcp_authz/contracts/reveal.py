@@ -14,7 +14,6 @@ from ..callers.predicates import Decisions, Predicate
 from .merging import merged
 from .shapes import (
     NO_NOTES,
-    Definitions,
     Field,
     Keywords,
     ListOf,
@@ -40,27 +39,30 @@ def reveal(tree: Tree, decisions: Decisions, *, keep_null: bool = True) -> Tree 
     union left with one member is that member. Without `keep_null` a union loses its null unless `@nullable()` stands
     on it (SPEC section 2, `nullable_inputs`).
     """
-    revealer = _Revealer(tree.definitions, decisions, keep_null)
+    revealer = _Revealer(tree, decisions, keep_null)
     root = revealer.see(tree.root)
     if root is None:
         return None
     definitions: dict[str, Shape] = {}
-    waiting = [root]
+    waiting = [root] if tree.definitions else []
     while waiting:
         for shape, _ in reachable_once(waiting.pop()):
             if isinstance(shape, Ref) and shape.key not in definitions:
-                seen = revealer.see(tree.definitions[shape.key])
-                assert seen is not None, "a Ref is only revealed where its definition is inhabited"
-                definitions[shape.key] = seen
-                waiting.append(seen)
-    return merged(Tree(root, definitions))
+                behind = revealer.see(tree.definitions[shape.key])
+                assert behind is not None, "a Ref is only revealed where its definition is inhabited"
+                definitions[shape.key] = behind
+                waiting.append(behind)
+    seen = Tree(root, definitions, tree.still)
+    return seen if tree.still is not None and not tree.still.merges else merged(seen)
 
 
 class _Revealer:
     """One caller's walk. Kept small: the rules of SPEC sections 2 and 4 on what a guard takes away."""
 
-    def __init__(self, definitions: Definitions, decisions: Decisions, keep_null: bool) -> None:
-        self._definitions = definitions
+    def __init__(self, tree: Tree, decisions: Decisions, keep_null: bool) -> None:
+        self._definitions = tree.definitions
+        self._still = tree.still
+        self._known: Mapping[int, Shape] = {} if tree.still is None else tree.still.seen[keep_null]
         self._decisions = decisions
         self._keep_null = keep_null
         self._inhabited = self._find_inhabited()
@@ -103,6 +105,15 @@ class _Revealer:
 
     def see(self, shape: Shape) -> Shape | None:
         """The shape without guards, or `None` where nothing of it is left."""
+        known = self._known.get(id(shape))
+        if known is not None:
+            return known
+        seen = self._see(shape)
+        if seen is not None and self._still is not None and id(shape) in self._still.shapes:
+            self._still.remember(shape, seen, keep_null=self._keep_null)
+        return seen
+
+    def _see(self, shape: Shape) -> Shape | None:
         match shape:
             case Ref(key=key):
                 return shape if key in self._inhabited else None
@@ -139,7 +150,7 @@ class _Revealer:
         fields = tuple(_unguarded(each, shown) for each in shown.values())
         if len(fields) == len(shape.fields) and all(map(operator.is_, fields, shape.fields)):
             return shape
-        return replace(shape, fields=fields)
+        return Record(fields, shape.closed, keywords=shape.keywords, notes=shape.notes, narrowed=shape.narrowed)
 
     def _see_union(self, shape: Union) -> Shape | None:
         seen: list[Shape] = []
@@ -166,7 +177,7 @@ def _unguarded(each: Field, shown: Mapping[str, Field]) -> Field:
     parents = tuple(parent for parent in each.depends_on if parent in shown)
     if not each.guards and parents == each.depends_on:
         return each
-    return replace(each, guards=(), depends_on=parents)
+    return Field(each.name, each.shape, each.required, (), parents)
 
 
 def _merged(shapes: list[Shape]) -> list[Shape]:

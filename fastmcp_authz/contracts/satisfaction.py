@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from typing import Any, Final
 
 from .opening import MisfitError, Opening
@@ -63,10 +64,10 @@ def _unfit(site: Site) -> str:
 
 def satisfier(tree: Tree) -> Callable[[Any], bool]:
     """Whether a value fits a tree without guards, and holds nothing beside what the tree shows."""
-    validator = compile_validator(document(tree, object_root=False).schema)
-    prune = pruner(tree)
+    made = cache(lambda: (compile_validator(document(tree, object_root=False).schema), pruner(tree)))
 
     def satisfies(value: Any) -> bool:
+        validator, prune = made()
         try:
             if _is_deep(value):
                 return False

@@ -92,13 +92,14 @@ class _Emitter:
         self._close_all = close_all
         self._strict = strict
         self._hoisted = hoisted(tree)
+        self._still = None if close_all or strict else tree.still
         self._compared = Comparison(tree)
         self._definitions: dict[str, Schema] = {}
         self.slots: list[Slot] = []
 
     def root(self, typed: bool, closed: bool) -> Schema:
         shape = self._tree.resolve(self._tree.root)
-        schema = self.emit(shape, ())
+        schema = dict(self.emit(shape, ()))
         if closed and isinstance(shape, Record):
             schema["additionalProperties"] = False
         if typed and not isinstance(shape, Record | MapOf):
@@ -118,6 +119,14 @@ class _Emitter:
                 return self.emit(replace(target, notes=shape.notes.over(target.notes)), path)
             pointer = name.replace("~", "~0").replace("/", "~1")
             return {"$ref": f"#/$defs/{quote(pointer, safe='')}"} | self._annotations(shape, path)
+        still = self._still
+        if still is not None and id(shape) in still.results:
+            if id(shape) not in still.written:
+                still.written[id(shape)] = self._written(shape, path)
+            return still.written[id(shape)]
+        return self._written(shape, path)
+
+    def _written(self, shape: Shape, path: tuple[str | int, ...]) -> Schema:
         schema = self._bare(shape, path)
         schema.update(shape.keywords)
         return schema | self._annotations(shape, path)

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from ..callers.predicates import Predicate
+
+if TYPE_CHECKING:
+    from .still import Still
 
 Keywords: TypeAlias = tuple[tuple[str, Any], ...]
 """JSON Schema keywords in the order in which they are emitted."""
@@ -155,6 +158,8 @@ class Tree:
 
     root: Shape
     definitions: Definitions
+    still: Still | None = field(default=None, compare=False, repr=False)
+    """What is known of its parts that are the same for all callers; nothing has to be."""
 
     def behind(self, shape: Shape) -> Shape:
         """The shape behind a name, as its definition has it."""

@@ -7,10 +7,11 @@ import logging
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from typing import Any, Final, NamedTuple
 
 import jsonschema_rs
-from pydantic_core import to_json
+from pydantic_core import from_json, to_json
 
 from ..errors import InvalidInputError, OutputWithheldError, UnknownInputKeysError
 from . import refusals
@@ -58,6 +59,26 @@ class OutputCheck:
 
 
 @dataclass(frozen=True, slots=True)
+class SchemaText:
+    """A JSON Schema as text: a tenth of the memory, and nobody can change it."""
+
+    text: bytes
+    shared: Callable[[], Schema]
+    """It, read once for all. Whoever gets it may write into it, so that nothing is ever checked by it."""
+
+    @classmethod
+    def of(cls, schema: Schema) -> SchemaText:
+        """A schema, written down."""
+        text = to_json(schema)
+        return cls(text, cache(partial(from_json, text)))
+
+    def read(self) -> Schema:
+        """It, for the reader alone."""
+        read: Schema = from_json(self.text)
+        return read
+
+
+@dataclass(frozen=True, slots=True)
 class PersonalDefault:
     """A place in a schema that a caller's own default goes to."""
 
@@ -66,11 +87,11 @@ class PersonalDefault:
     """Whether an answer may stand there."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class InputSide:
-    """The input of a view."""
+    """The input of a view, and of others whose callers see the same of it."""
 
-    schema: Schema
+    schema: SchemaText
     """What is advertised."""
     names: frozenset[str]
     defaults: Mapping[str, Any]
@@ -81,11 +102,11 @@ class InputSide:
     check: Callable[[], InputCheck]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class OutputSide:
-    """The output of a view."""
+    """The output of a view, and of others whose callers see the same of it."""
 
-    schema: Schema
+    schema: SchemaText
     personal: tuple[PersonalDefault, ...]
     check: Callable[[], OutputCheck]
 
@@ -110,11 +131,13 @@ class Pruned(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CallerView:
-    """A contract as callers with equal answers have it. Immutable, and shared by them: never change its schemas."""
+    """A contract as callers with equal answers have it. Immutable, and shared by them."""
 
     name: str
     """The tool's name, for the texts of refusals."""
     description: str
+    default_keys: tuple[str, ...]
+    """What `current_user.default_for` is to be asked for, each once: the visible `@default_for` tags."""
     _input: InputSide
     _output: OutputSide | None
     _options: Options
@@ -126,23 +149,22 @@ class CallerView:
 
     @property
     def input_schema(self) -> Schema:
-        """JSON Schema of the arguments; its root is a plain object."""
-        return self._input.schema
+        """JSON Schema of the arguments; its root is a plain object. Made for whoever asks."""
+        return self._input.schema.read()
 
     @property
     def output_schema(self) -> Schema | None:
         """JSON Schema of the result; its root is an object. `None` where nothing of the output is visible."""
-        return None if self._output is None else self._output.schema
+        return None if self._output is None else self._output.schema.read()
 
     @property
-    def listed_output_schema(self) -> Schema | None:
-        """What clients are to hold results to: nothing under `mistyped_output="report"`, which sends what breaks it."""
-        return None if self._options.reports_mistyped else self.output_schema
+    def listed_schemas(self) -> tuple[Schema, Schema | None]:
+        """What FastMCP's tools hold, of input and output: one object each for all who see the same.
 
-    @property
-    def default_keys(self) -> tuple[str, ...]:
-        """What `current_user.default_for` is to be asked for, each once: the visible `@default_for` tags."""
-        return tuple(dict.fromkeys(each.slot.key for each in self._personal()))
+        Under `mistyped_output="report"`, which sends what breaks it, clients are told no output schema.
+        """
+        output = None if self._output is None or self._options.reports_mistyped else self._output.schema.shared()
+        return self._input.schema.shared(), output
 
     def with_defaults(self, answers: Mapping[str, Any]) -> CallerView:
         """This view with a caller's own defaults in it, on a copy; answers that break the field's type are left out."""
@@ -150,7 +172,8 @@ class CallerView:
             return self
         side, output = self._input, self._output
         own = {name: answers[key] for name, (key, fits) in side.keys.items() if key in answers and fits(answers[key])}
-        given = replace(side, schema=_filled(side.schema, side.personal, answers), defaults={**side.defaults, **own})
+        filled = _filled(side.schema, side.personal, answers)
+        given = replace(side, schema=filled, defaults={**side.defaults, **own})
         if output is not None and output.personal:
             output = replace(output, schema=_filled(output.schema, output.personal, answers))
         return replace(self, _input=given, _output=output)
@@ -269,13 +292,13 @@ def _misfit(value: Any) -> str:
     return "the result: fits no form of the output that this caller may see"
 
 
-def _filled(schema: Schema, personal: tuple[PersonalDefault, ...], answers: Mapping[str, Any]) -> Schema:
-    """A copy of a schema with the answers in those slots that they fit: two types may ask for one key."""
-    filled = copy.deepcopy(schema)
+def _filled(schema: SchemaText, personal: tuple[PersonalDefault, ...], answers: Mapping[str, Any]) -> SchemaText:
+    """A schema with the answers in those slots that they fit: two types may ask for one key."""
+    filled = schema.read()
     for each in personal:
         if each.slot.key in answers and each.fits(answers[each.slot.key]):
             node: Any = filled
             for step in each.slot.path[:-1]:
                 node = node[step]
-            node[each.slot.path[-1]] = copy.deepcopy(answers[each.slot.key])
-    return filled
+            node[each.slot.path[-1]] = answers[each.slot.key]
+    return SchemaText.of(filled)

@@ -12,6 +12,7 @@ from fastmcp.utilities.components import FastMCPComponent
 from mcp_types import Icon, ToolAnnotations
 from typing_extensions import Unpack
 
+from fastmcp_authz.caches import CacheFigures
 from fastmcp_authz.callers.context import ContextBuilder
 from fastmcp_authz.callers.scope import Authority
 from fastmcp_authz.events import Observer
@@ -89,12 +90,18 @@ class Authz:
         install(mcp, self.authority)
         # Outermost, in a public list: outside the dereferencing, and outside whatever may fail with a text of its own.
         mcp.middleware.insert(0, middleware)
-        mcp.providers.insert(0, _AtStart(mcp, self.authority))
+        at_start = _AtStart(mcp, self.authority)
+        mcp.providers.insert(0, at_start)
+        middleware.when_safe = at_start.step_aside
 
     @property
     def settings(self) -> Settings:
         """What the server's tools are served with."""
         return self.authority.settings
+
+    def stats(self) -> CacheFigures:
+        """How the views are kept that were made for callers so far: how many, and how often one was there already."""
+        return self.authority.views.figures()
 
     @overload
     def tool(self, fn: Function, /) -> Function: ...
@@ -123,12 +130,21 @@ class Authz:
 
 
 class _AtStart(Provider):
-    """Holds no components. As a provider it takes part in FastMCP's start, where a set-up can still be refused."""
+    """Holds no components. As a provider it takes part in FastMCP's start, where a set-up can still be refused.
+
+    While the server runs it is not among the providers: FastMCP asks each for every tool, in a task of its own.
+    """
 
     def __init__(self, server: Server, authority: Authority) -> None:
         super().__init__()
         self._server = server
         self._authority = authority
+        self._started = 0
+
+    def step_aside(self) -> None:
+        """Leaves the providers of a server that has started, until it ends."""
+        if self._started and self in self._server.providers:
+            self._server.providers.remove(self)
 
     @asynccontextmanager
     async def lifespan(self) -> AsyncIterator[None]:
@@ -141,7 +157,13 @@ class _AtStart(Provider):
         cover_mounted(self._server, self._authority)
         await refuse_undecidable(self._server, self._authority)
         await refuse_impossible_transforms(self._server)
-        yield
+        self._started += 1
+        try:
+            yield
+        finally:
+            self._started -= 1
+            if self not in self._server.providers:
+                self._server.providers.insert(0, self)
 
     async def get_tasks(self) -> Sequence[FastMCPComponent]:
         """Nothing; but FastMCP asks for tasks before it starts the providers, and a worker runs what it gets then."""

@@ -1,8 +1,7 @@
-"""The FastMCP tool that shows a view, made once for each view and kept."""
+"""The FastMCP tool that shows a view, made once for each view and kept with it."""
 
 from __future__ import annotations
 
-import copy
 import inspect
 import logging
 from asyncio import timeout
@@ -16,12 +15,15 @@ from fastmcp.utilities.json_schema import dereference_refs
 from fastmcp_authz.callers.asking import is_own
 from fastmcp_authz.callers.deciding import Caller
 from fastmcp_authz.contracts.view import CallerView
-from fastmcp_authz.serving.caches import Same
 from fastmcp_authz.serving.declaration import Declaration, owner_of
 from fastmcp_authz.serving.jurisdiction import Jurisdiction
-from fastmcp_authz.serving.tool import AuthorizedTool, bind, with_own_defaults
+from fastmcp_authz.serving.permitting import KeptView, with_own_defaults
+from fastmcp_authz.serving.tool import AuthorizedTool, Binding
 
 logger = logging.getLogger("fastmcp_authz")
+
+_MOST_CARDS = 256
+"""Of one view: a function may be registered under many names, and bound to many objects."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,42 +40,44 @@ class Card:
         return tuple((inlined, schema) for inlined, schema in found if inlined != schema)
 
 
-def card(declaration: Declaration, jurisdiction: Jurisdiction, registered: FunctionTool, view: CallerView) -> Card:
+def card(kept: KeptView, declaration: Declaration, jurisdiction: Jurisdiction, registered: FunctionTool) -> Card:
     """The tool as callers with this view see it. Shared by them, as the view is."""
-    key = (Same(jurisdiction), registered.key, Same(owner_of(registered.fn)), Same(view))
-    return declaration.cards.get(
-        key,
-        make=lambda: Card(_made(declaration, jurisdiction, registered, view)),
-        # A version, a title or tags may have changed: FastMCP hands out copies with visibility marks, for one.
-        fits=lambda made: _is_of(made.tool, registered),
-    )
+    key = (id(jurisdiction), id(registered))  # a card holds both, so that their identities stay theirs
+    made: Card | None = kept.cards.get(key)
+    if made is None:
+        # FastMCP hands out copies with visibility marks, for one: those are not worth a card of their own.
+        alike = (each for each in tuple(kept.cards.values()) if _is_of(each.tool.binding, jurisdiction, registered))
+        made = next(alike, None)
+    if made is None:
+        if len(kept.cards) >= _MOST_CARDS:
+            kept.cards.clear()
+        made = kept.cards[key] = Card(_made(declaration, jurisdiction, registered, kept.view))
+    return made
 
 
 async def personal(shared: Card, view: CallerView, caller: Caller) -> Card:
     """The tool with what is this caller's alone: own defaults, a description made for the caller. On a copy."""
-    changes: dict[str, Any] = {}
-    if view.default_keys:
-        own = await with_own_defaults(view, caller)
-        if own is not view:
-            changes = {"parameters": own.input_schema, "output_schema": own.listed_output_schema}
     declaration: Declaration = shared.tool.binding.declaration
-    if callable(declaration.description):
+    described = callable(declaration.description)
+    if not view.default_keys and not described:
+        return shared
+    changes: dict[str, Any] = {}
+    own = await with_own_defaults(view, caller)
+    if own is not view:
+        changes["parameters"], changes["output_schema"] = own.listed_schemas
+    if described:
         changes["description"] = await _described(declaration, caller) or shared.tool.description
-    return Card(shared.tool.model_copy(update=changes)) if changes else shared
+    return Card(shared.tool.model_copy(update=changes))
 
 
 def _made(
     declaration: Declaration, jurisdiction: Jurisdiction, registered: FunctionTool, view: CallerView
 ) -> AuthorizedTool:
     fields = {name: getattr(registered, name) for name in Tool.model_fields}
-    fields.update(
-        # FastMCP hands its tools to any middleware, and one may write into them; the view is everybody's.
-        parameters=copy.deepcopy(view.input_schema),
-        output_schema=copy.deepcopy(view.listed_output_schema),
-        description=_description(declaration, registered, view),
-        binding=bind(declaration, jurisdiction, registered),
-    )
-    return AuthorizedTool(**fields)
+    fields["parameters"], fields["output_schema"] = view.listed_schemas
+    fields["description"] = _description(declaration, registered, view)
+    # What is registered has been validated, and our schemas are none of pydantic's business.
+    return AuthorizedTool.model_construct(binding=Binding(declaration, jurisdiction, registered), **fields)
 
 
 def _description(declaration: Declaration, registered: FunctionTool, view: CallerView) -> str | None:
@@ -104,9 +108,13 @@ async def _described(declaration: Declaration, caller: Caller) -> str | None:
     return None
 
 
-def _is_of(made: AuthorizedTool, registered: FunctionTool) -> bool:
-    before: FunctionTool = made.binding.registered
-    if before is registered:
-        return True
-    # FastMCP compares what it would dump, which leaves `auth` out.
-    return before.auth == registered.auth and before == registered
+def _is_of(made: Binding, jurisdiction: Jurisdiction, registered: FunctionTool) -> bool:
+    """Whether what was made stands for this tool. FastMCP compares what it would dump, which leaves `auth` out."""
+    before = made.registered
+    return (
+        made.jurisdiction is jurisdiction
+        and before.name == registered.name
+        and owner_of(before.fn) is owner_of(registered.fn)
+        and before.auth == registered.auth
+        and before == registered
+    )

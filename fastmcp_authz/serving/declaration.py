@@ -7,17 +7,14 @@ import inspect
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from fastmcp.utilities.docstring_parsing import parse_docstring
 
+from fastmcp_authz.caches import LeastRecent, Same
 from fastmcp_authz.callers.predicates import Predicate
 from fastmcp_authz.contracts.contract import ToolContract
-from fastmcp_authz.serving.caches import LeastRecent, Same
 from fastmcp_authz.serving.running import adapted
-
-if TYPE_CHECKING:
-    from fastmcp_authz.serving.cards import Card
 
 logger = logging.getLogger("fastmcp_authz")
 
@@ -28,6 +25,7 @@ Description: TypeAlias = str | Callable[[Any], Any] | None
 # to the client).
 _ATTRIBUTE = "_fastmcp_authz_declaration"
 _BOUND_OBJECTS = 256
+DEFAULT_DOMAIN = "default"
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,12 +41,9 @@ class Declaration:
     description: Description = None
     """In place of the docstring's prose: a text, or a function of the context."""
     content: ContentPolicy = "pruned"
-    domains: tuple[str, ...] = ()
-    """Empty: the default one."""
+    domains: tuple[str, ...] = (DEFAULT_DOMAIN,)
     category: str | None = None
     category_summary: str | None = None
-    cards: LeastRecent[Card] = field(default_factory=lambda: LeastRecent(256), repr=False)
-    """FastMCP tools made of this, by what they were made from."""
     paths_told: set[str] = field(default_factory=set[str], repr=False)
     """Paths of results that are known to be left out for some caller, each told once."""
     _adapters: LeastRecent[Callable[..., Any]] = field(default_factory=lambda: LeastRecent(_BOUND_OBJECTS), repr=False)
@@ -87,19 +82,17 @@ class Declaration:
 def declaration_of(fn: Any) -> Declaration | None:
     """The declaration that `fn`, a function or a bound method, carries by right."""
     found = carried(fn)
-    return found if found is not None and found.guard is _function(fn) else None
+    if found is None or found.guard is fn or found.guard is getattr(fn, "__func__", None):
+        return found
+    return None
 
 
 def carried(fn: Any) -> Declaration | None:
     """The declaration that `fn` carries, maybe only because `functools.wraps` copied it from a guard beneath."""
-    found = getattr(_function(fn), _ATTRIBUTE, None)
+    found = getattr(fn, _ATTRIBUTE, None)
     return found if isinstance(found, Declaration) else None
 
 
 def owner_of(fn: Any) -> Any:
     """The object that a method is bound to."""
     return fn.__self__ if inspect.ismethod(fn) else None
-
-
-def _function(fn: Any) -> Any:
-    return fn.__func__ if inspect.ismethod(fn) else fn

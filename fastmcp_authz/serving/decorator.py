@@ -13,8 +13,7 @@ from fastmcp.decorators import get_fastmcp_meta
 from fastmcp_authz.callers.predicates import RESERVED, Predicate, Value, authorization
 from fastmcp_authz.contracts.sides import SharedTypes
 from fastmcp_authz.errors import ContractError, Problem
-from fastmcp_authz.serving.caches import LeastRecent
-from fastmcp_authz.serving.declaration import ContentPolicy, Declaration, Description, carried
+from fastmcp_authz.serving.declaration import DEFAULT_DOMAIN, ContentPolicy, Declaration, Description, carried
 from fastmcp_authz.serving.declaring import read_contract
 from fastmcp_authz.serving.guard import guarded
 from fastmcp_authz.serving.signatures import read_signature
@@ -106,10 +105,9 @@ def _declared(fn: Callable[..., Any], options: DeclarationOptions) -> Callable[.
         gates=gates,
         description=options.get("description"),
         content=content,
-        domains=tuple(options.get("domains", ())),
+        domains=tuple(options.get("domains", ())) or (DEFAULT_DOMAIN,),
         category=options.get("category"),
         category_summary=options.get("category_summary"),
-        cards=LeastRecent(contract.settings.cached_views),
     )
     declaration.attach()
     return declaration.guard

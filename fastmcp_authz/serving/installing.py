@@ -87,6 +87,14 @@ def mounted_on(server: Server) -> Iterator[Server]:
             yield provider.server
 
 
+def stands_alone(server: Server) -> bool:
+    """Whether nothing is mounted on the server, and nothing could be without a change of its providers."""
+    return not any(
+        isinstance(provider, FastMCPProvider | AggregateProvider) or wrapped_provider(provider) is not None
+        for provider in server.providers
+    )
+
+
 def refuse_unsafe(server: Server, *, outer: Iterable[Server] = ()) -> None:
     """Checks what could hand one caller's answers to another.
 

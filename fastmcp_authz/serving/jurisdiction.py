@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, nullcontext
 from functools import partial
 from weakref import WeakSet
 
@@ -23,8 +22,7 @@ class Jurisdiction:
         """A server that `authority` decides for has mounted this one."""
         self._authorities.add(authority)
 
-    @asynccontextmanager
-    async def scope(self) -> AsyncIterator[Scope | None]:
+    def scope(self) -> AbstractAsyncContextManager[Scope | None]:
         """The scope in the current request, `None` where nobody here may decide.
 
         That is so for a mounted server which is reached by itself: what protects it is not on the way. Without a wire
@@ -37,7 +35,5 @@ class Jurisdiction:
         if authority is None and key is None and len(self._authorities) == 1:
             (authority,) = self._authorities
         if scope is not None or authority is None:
-            yield scope
-            return
-        async with opened(authority, key, partial(current_request, authority.domain)) as scope:
-            yield scope
+            return nullcontext(scope)
+        return opened(authority, key, partial(current_request, authority.domain))

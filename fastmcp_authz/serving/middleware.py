@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from functools import partial
 from time import perf_counter
@@ -37,6 +37,7 @@ from fastmcp_authz.serving.installing import (
     refuse_undecidable,
     refuse_unsafe,
     settings_from,
+    stands_alone,
 )
 from fastmcp_authz.serving.publishing import OwnReferences, with_own_references
 from fastmcp_authz.serving.rehearsal import refuse_impossible_transforms
@@ -97,11 +98,16 @@ class AuthzMiddleware(Protecting):
         self.authority = Authority(context, settings_from(settings, options), domain, partial(emit, hook=on_event))
         self._checked: WeakKeyDictionary[Server, tuple[Transform, ...]] = WeakKeyDictionary()
         """Servers that were looked through, each with the transforms that it had then."""
+        self._alone: WeakKeyDictionary[Server, tuple[object, ...]] = WeakKeyDictionary()
+        """Servers on which nothing is mounted, each with all that it was made of when it was found safe."""
+        self.when_safe: Callable[[], None] = lambda: None
+        """Called when a server has been looked through in a request, and found safe."""
         self._reported: WeakKeyDictionary[Server, str] = WeakKeyDictionary()
 
     async def on_request(self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Any:
         """Opens the scope of this request, unless it is open: a nested call belongs to the request it is nested in."""
-        safe = await self._is_safe(_server(context), context.fastmcp_context)
+        server = _server(context)
+        safe = await self._is_safe(server, context.fastmcp_context)
         if not safe and context.method not in _ANSWERED_ALL_THE_SAME:
             raise _internal_error()
         token = _refusing.set(not safe)
@@ -134,6 +140,7 @@ class AuthzMiddleware(Protecting):
         except Exception:
             # The SDK would send the text of this to a legacy client.
             logger.error("Listing tools failed.", exc_info=True)
+            self._alone.pop(_server(context), None)
             self._checked.pop(_server(context), None)  # the next request says why, if tools that came later are why
             raise _internal_error() from None
 
@@ -176,9 +183,13 @@ class AuthzMiddleware(Protecting):
 
     async def _is_safe(self, server: Server, context: Context | None) -> bool:
         """Installs what is missing, and looks for what may have become unsafe since; that is logged when it is new."""
+        outer = tuple(outer_servers(context)) if context is not None else ()
+        made_of = (*server.providers, *server.middleware, *server.transforms)
+        if self._alone.get(server) == made_of and not outer:
+            return True
         try:
             self._install_on(server)
-            refuse_unsafe(server, outer=outer_servers(context) if context is not None else ())
+            refuse_unsafe(server, outer=outer)
             cover_mounted(server, self.authority)
             transforms = tuple(server.transforms)
             if self._checked.get(server) != transforms:
@@ -192,6 +203,9 @@ class AuthzMiddleware(Protecting):
             self._report(server, "the server cannot be looked through.", exc_info=True)
             return False
         self._reported.pop(server, None)
+        self.when_safe()
+        if stands_alone(server):
+            self._alone[server] = (*server.providers, *server.middleware, *server.transforms)
         return True
 
     def _report(self, server: Server, problem: str, *, exc_info: bool = False) -> None:

@@ -31,10 +31,12 @@ class Publication:
         for inlined, own in card.references:
             self._by_outline.setdefault(_outline(inlined), []).append((inlined, own))
 
+    def restored_all(self, tools: Sequence[Tool]) -> Sequence[Tool]:
+        """The tools with their references."""
+        return [self.restored(tool) for tool in tools] if self._by_outline else tools
+
     def restored(self, tool: Tool) -> Tool:
         """The tool with its references; itself where there were none, or where somebody has changed the schema."""
-        if not self._by_outline:
-            return tool
         changes: dict[str, Any] = {}
         for name in ("parameters", "output_schema"):
             listed = getattr(tool, name)
@@ -67,7 +69,7 @@ async def with_own_references(listing: Callable[[], Awaitable[Sequence[Tool]]]) 
     publication = _publication.get() or Publication()
     token = _publication.set(publication)
     try:
-        return [publication.restored(tool) for tool in await listing()]
+        return publication.restored_all(await listing())
     finally:
         _publication.reset(token)
 

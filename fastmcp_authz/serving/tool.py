@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 from dataclasses import dataclass
-from typing import Annotated, Any, NamedTuple, cast
+from typing import Annotated, Any, cast
 
+import mcp_types
 from fastmcp.exceptions import ValidationError
 from fastmcp.tools import FunctionTool, Tool, ToolResult
 from pydantic import Field
 from pydantic import ValidationError as HintError
 from pydantic.json_schema import SkipJsonSchema
 
-from fastmcp_authz.callers.deciding import Caller
 from fastmcp_authz.callers.scope import CallerUnavailableError
 from fastmcp_authz.contracts import refusals
 from fastmcp_authz.contracts.view import CallerView
@@ -20,13 +21,12 @@ from fastmcp_authz.errors import InvalidInputError, UnknownInputKeysError
 from fastmcp_authz.serving.audit import CallRecord, note_called
 from fastmcp_authz.serving.declaration import Declaration, owner_of
 from fastmcp_authz.serving.jurisdiction import Jurisdiction
+from fastmcp_authz.serving.permitting import permission, with_own_defaults
 from fastmcp_authz.serving.requests import lenient_by_server
 from fastmcp_authz.serving.results import cannot_answer, refusal, unknown_tool
 from fastmcp_authz.serving.running import Run, running
 
 logger = logging.getLogger("fastmcp_authz")
-
-DEFAULT_DOMAIN = "default"
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,21 +37,44 @@ class Binding:
     jurisdiction: Jurisdiction
     registered: FunctionTool
     """What the author registered; FastMCP's own object, never changed."""
-    runner: FunctionTool
-    """The same with the adapter in place of the guard, so that hints, injection, timeout and threads are FastMCP's."""
 
+    @functools.cached_property
+    def runner(self) -> FunctionTool:
+        """The same with the adapter in place of the guard, so that hints, injection, timeout and threads are FastMCP's.
 
-def bind(declaration: Declaration, jurisdiction: Jurisdiction, registered: FunctionTool) -> Binding:
-    """The binding of a registered tool whose function carries `declaration`."""
-    adapter = declaration.adapter(owner_of(registered.fn))
-    return Binding(declaration, jurisdiction, registered, registered.model_copy(update={"fn": adapter}))
+        Made at the first call: most tools are only ever listed.
+        """
+        adapter = self.declaration.adapter(owner_of(self.registered.fn))
+        return self.registered.model_copy(update={"fn": adapter})
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Binding:
+        return self  # a copy of a tool stands for what the tool stands for
 
 
 # Not a FunctionTool: a task worker registers the bare function of those, and the `run` of any other Tool.
 class AuthorizedTool(Tool):
     """A tool as one caller sees it. Its fields are what is shown; whoever runs it is decided for afresh."""
 
+    __slots__ = ("_ready",)
+    """What FastMCP wanted said otherwise in a list, and what came of it. No field, so that no copy takes it along."""
+
     binding: Annotated[SkipJsonSchema[Any], Field(exclude=True, repr=False)]
+
+    def to_mcp_tool(self, **overrides: Any) -> mcp_types.Tool:
+        """What goes out in lists, made once for all callers who see the same."""
+        made: mcp_types.Tool | None
+        try:
+            said, made = cast("Any", self)._ready
+        except AttributeError:
+            said = made = None
+        if made is None or said != overrides:
+            made = super().to_mcp_tool(**overrides)
+            object.__setattr__(self, "_ready", (overrides, made))
+        return made
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        object.__setattr__(self, "_ready", (None, None))
 
     async def run(self, arguments: dict[str, Any]) -> ToolResult:
         """Decides, checks, runs and prunes (SPEC section 5). Refusals are returned; the function's errors are raised.
@@ -69,13 +92,11 @@ class AuthorizedTool(Tool):
             note_called()
             record = CallRecord(caller, self.name, bound.declaration.paths_told)
             try:
-                permission = await permitted_view(bound.declaration, caller)
-                view = permission.view
-                if view is None:
-                    record.outcome, record.denied = "unknown_tool", permission.denied
+                kept, denied = await permission(bound.declaration, caller)
+                if kept is None:
+                    record.outcome, record.denied = "unknown_tool", denied
                     return unknown_tool(self.name)
-                if view.default_keys:
-                    view = await with_own_defaults(view, caller)
+                view = await with_own_defaults(kept.view, caller)
                 return await self._run_permitted(arguments, bound, view, record)
             finally:
                 record.tell()
@@ -104,50 +125,6 @@ class AuthorizedTool(Tool):
                     raise  # the function's own
                 record.outcome, record.keys = "invalid_arguments", _refused_by_hints(error.__cause__)
                 return refusal(_hints_refuse(self.name, record.keys, view))
-
-
-class Permission(NamedTuple):
-    """Whether a tool exists for a caller."""
-
-    view: CallerView | None
-    denied: tuple[str, ...] = ()
-    """The predicates that said no, where there is no view."""
-
-
-async def permitted_view(declaration: Declaration, caller: Caller) -> Permission:
-    """What the caller has of a tool.
-
-    Gates first: what is inside a tool that they refuse is not asked.
-    """
-    if not in_domain(declaration, caller):
-        return Permission(None)
-    gates = declaration.gates
-    granted = await caller.decide(gates) if gates else gates
-    if len(granted) < len(gates):
-        return Permission(None, tuple(gate.text for gate in gates if gate not in granted))
-    contract = declaration.contract
-    view = contract.view_of(await caller.decide(contract.predicates), caller.settings)
-    if not view.visible:
-        logger.info("%s is not shown: guards have taken the whole output that this caller would get.", declaration)
-        return Permission(None)
-    return Permission(view)
-
-
-def in_domain(declaration: Declaration, caller: Caller) -> bool:
-    """Whether the caller's domain serves the tool."""
-    return caller.domain in (declaration.domains or (DEFAULT_DOMAIN,))
-
-
-async def with_own_defaults(view: CallerView, caller: Caller) -> CallerView:
-    """The view with this caller's answers to `@default_for`, on a copy."""
-    if view in caller.made:
-        return cast("CallerView", caller.made[view])
-    answers = await caller.defaults(view.default_keys)
-    rejected = view.rejected_defaults(answers)
-    if rejected:
-        logger.warning("%s: default_for answered what its field does not take: %s.", view.name, ", ".join(rejected))
-    made = caller.made[view] = view.with_defaults(answers)
-    return made
 
 
 def _refused_by_hints(error: HintError) -> tuple[str, ...]:

@@ -18,9 +18,10 @@ from fastmcp_authz.serving.audit import note_seen
 from fastmcp_authz.serving.cards import card, personal
 from fastmcp_authz.serving.declaration import Declaration, carried, declaration_of
 from fastmcp_authz.serving.jurisdiction import Jurisdiction
+from fastmcp_authz.serving.permitting import KeptView, decide_for_all, permission
 from fastmcp_authz.serving.publishing import publish
 from fastmcp_authz.serving.requests import current_context
-from fastmcp_authz.serving.tool import in_domain, permitted_view
+from fastmcp_authz.serving.tool import AuthorizedTool
 
 logger = logging.getLogger("fastmcp_authz")
 
@@ -96,9 +97,8 @@ class AuthzTransform(Transform):
 
         A tool that is missing then could not run as a background task. Whoever runs it is decided for all the same.
         """
-        contract = ours.declaration.contract
-        view = contract.view_of(frozenset(), contract.settings)
-        return ours.swapped(card(ours.declaration, self.jurisdiction, ours.registered, view).tool)
+        least = KeptView(ours.declaration.contract.view_of(frozenset()))
+        return ours.swapped(card(least, ours.declaration, self.jurisdiction, ours.registered).tool)
 
     async def _seen_in(
         self, scope: Scope | None, tools: Sequence[_Ours], *, by_name: bool = False
@@ -113,26 +113,20 @@ class AuthzTransform(Transform):
             caller = await scope.caller()
         except CallerUnavailableError:
             return [None] * len(tools)
-        await self._decide_for_all([each.declaration for each in tools], caller)
+        if len(tools) > 1:
+            await decide_for_all([each.declaration for each in tools], caller)
         return [await self._seen(each, caller, by_name=by_name) for each in tools]
-
-    async def _decide_for_all(self, declarations: Sequence[Declaration], caller: Caller) -> None:
-        """Asks for every gate at once, then for all that is inside the tools which they let pass, at once."""
-        served = [each for each in declarations if in_domain(each, caller)]
-        granted = await caller.decide([gate for each in served for gate in each.gates])
-        inside = [each.contract.predicates for each in served if granted.issuperset(each.gates)]
-        await caller.decide([predicate for predicates in inside for predicate in predicates])
 
     async def _seen(self, ours: _Ours, caller: Caller, *, by_name: bool) -> Tool | None:
         """One tool as the caller sees it. Whatever goes wrong with it hides it, and leaves the others alone."""
         try:
-            view, denied = await permitted_view(ours.declaration, caller)
-            note_seen(ours.shown.name, caller, denied if view is None else None, by_name=by_name)
-            if view is None:
+            kept, denied = await permission(ours.declaration, caller)
+            note_seen(ours.shown.name, caller, denied if kept is None else None, by_name=by_name)
+            if kept is None:
                 return None
-            shared = card(ours.declaration, self.jurisdiction, ours.registered, view)
-            own = await personal(shared, view, caller)
-            if caller.settings.refs == "defs":
+            shared = card(kept, ours.declaration, self.jurisdiction, ours.registered)
+            own = await personal(shared, kept.view, caller)
+            if own.references and caller.settings.refs == "defs":
                 publish(own)
             return ours.swapped(own.tool)
         except Exception:
@@ -166,6 +160,8 @@ def is_bare(tool: Tool) -> bool:
 
     Such a one shows what everybody may see who may see the tool at all, and cannot run.
     """
+    if isinstance(tool, AuthorizedTool):
+        return False
     while isinstance(tool, TransformedTool):
         tool = tool.parent_tool
     fn = tool.fn if isinstance(tool, FunctionTool) else None

@@ -9,12 +9,14 @@ from typing import Any
 
 import pytest
 
-from fastmcp_authz.callers.context import CurrentUser, Request, open_context
+from fastmcp_authz.callers.context import CurrentUser, Request, is_ready, opened_context
 from fastmcp_authz.errors import ConfigurationError
 
 
 async def context_of(builder: Any) -> Any:
-    async with open_context(builder, Request(session_id="s")) as context:
+    made = builder(Request(session_id="s"))
+    async with opened_context(made, "builder") as context:
+        assert is_ready(made) == (context is made)
         return context
 
 
@@ -24,7 +26,6 @@ async def test_a_context_may_be_made_by_a_function_sync_or_async() -> None:
 
     assert await context_of(lambda request: f"sync {request.session_id}") == "sync s"
     assert await context_of(build_async) == "async s"
-    assert await context_of(None) is None
 
 
 async def test_a_context_manager_sync_or_async_is_closed_when_the_request_ends() -> None:
@@ -44,7 +45,7 @@ async def test_a_context_manager_sync_or_async_is_closed_when_the_request_ends()
         return later(request)
 
     for builder in (sync, later, returns_a_manager):
-        async with open_context(builder, Request()) as context:
+        async with opened_context(builder(Request()), "builder") as context:
             events.append(context)
     assert events == ["sync", "sync closed", "async", "async closed", "async", "async closed"]
 

@@ -201,10 +201,10 @@ async def test_one_broken_tool_does_not_take_the_others_down(
         """@rbs type output = { ok: bool }"""
         return {"ok": True}
 
-    def card(declaration: Any, *args: Any) -> Any:
+    def card(kept: Any, declaration: Any, *args: Any) -> Any:
         if str(declaration) == "broken":
             raise ValueError("secret")
-        return cards.card(declaration, *args)
+        return cards.card(kept, declaration, *args)
 
     monkeypatch.setattr("fastmcp_authz.serving.transform.card", card)
     assert await tools_of(mcp, mode=mode) == {"plain": set()}

@@ -17,8 +17,8 @@ from fastmcp.tools import Tool
 from fastmcp.tools.tool_transform import ArgTransformConfig, ToolTransformConfig
 from fastmcp.utilities.tests import asgi_client
 
+from fastmcp_authz.caches import LeastRecent, Same
 from fastmcp_authz.serving.authz import Authz
-from fastmcp_authz.serving.caches import LeastRecent, Same
 from fastmcp_authz.serving.declaration import declaration_of
 from fastmcp_authz.serving.decorator import authorized_tool
 from tests.serving.people import ERAS, People, call, calling_as, text_of, tools_of

@@ -1,0 +1,92 @@
+"""Which view of a tool a caller has, if any: the one decision behind every list, look-up and call."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, cast
+
+from fastmcp_authz.caches import LeastRecent
+from fastmcp_authz.callers.deciding import Caller
+from fastmcp_authz.contracts.contract import ToolContract
+from fastmcp_authz.contracts.view import CallerView
+from fastmcp_authz.serving.declaration import Declaration
+from fastmcp_authz.settings import Settings
+
+logger = logging.getLogger("fastmcp_authz")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KeptView:
+    """A view as an `Authz` keeps it, with the tools that were made of it: `cards.Card`, see there."""
+
+    view: CallerView
+    cards: dict[tuple[int, int], Any] = field(default_factory=dict[tuple[int, int], Any])
+
+
+Views = LeastRecent[KeptView]
+"""What an `Authz` keeps: by declaration and answers, as many as `Settings.cached_views` says."""
+
+
+class Permission(NamedTuple):
+    """Whether a tool exists for a caller."""
+
+    kept: KeptView | None
+    denied: tuple[str, ...] = ()
+    """The predicates that said no, where there is no view."""
+
+
+async def permission(declaration: Declaration, caller: Caller) -> Permission:
+    """What the caller has of a tool; asked once in a request, like everything that it depends on.
+
+    Gates first: what is inside a tool that they refuse is not asked.
+    """
+    known = caller.made.get(declaration)
+    if known is None:
+        known = caller.made[declaration] = await _decided(declaration, caller)
+    return cast("Permission", known)
+
+
+async def _decided(declaration: Declaration, caller: Caller) -> Permission:
+    if caller.domain not in declaration.domains:
+        return Permission(None)
+    gates = declaration.gates
+    if gates:
+        answers = await caller.answers(gates)
+        if not all(answers):
+            return Permission(None, tuple(gate.text for gate, yes in zip(gates, answers, strict=True) if not yes))
+    contract = declaration.contract
+    answers = await caller.answers(contract.predicates)
+    kept = caller.views.get((declaration, answers), lambda: KeptView(_made(contract, answers, caller.settings)))
+    if not kept.view.visible:
+        logger.info("%s is not shown: guards have taken the whole output that this caller would get.", declaration)
+        return Permission(None)
+    return Permission(kept)
+
+
+def _made(contract: ToolContract, answers: tuple[bool, ...], settings: Settings) -> CallerView:
+    granted = frozenset(predicate for predicate, yes in zip(contract.predicates, answers, strict=True) if yes)
+    return contract.new_view(granted, settings)
+
+
+async def decide_for_all(declarations: Iterable[Declaration], caller: Caller) -> None:
+    """Asks for every gate at once, then for all that is inside the tools which they let pass, at once."""
+    served = [each for each in declarations if caller.domain in each.domains]
+    await caller.answers([gate for each in served for gate in each.gates])
+    passed = [each for each in served if not each.gates or all(await caller.answers(each.gates))]
+    await caller.answers([predicate for each in passed for predicate in each.contract.predicates])
+
+
+async def with_own_defaults(view: CallerView, caller: Caller) -> CallerView:
+    """The view with this caller's answers to `@default_for`, on a copy; itself where it asks for none."""
+    if not view.default_keys:
+        return view
+    if view in caller.made:
+        return cast("CallerView", caller.made[view])
+    answers = await caller.defaults(view.default_keys)
+    rejected = view.rejected_defaults(answers)
+    if rejected:
+        logger.warning("%s: default_for answered what its field does not take: %s.", view.name, ", ".join(rejected))
+    made = caller.made[view] = view.with_defaults(answers)
+    return made
