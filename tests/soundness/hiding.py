@@ -62,14 +62,22 @@ def poison(random: Random) -> Any:
 
 
 def other_hidden_data(model: Model, place: Place, value: Any, random: Random) -> Any:
-    """A result that differs from `value` only in keys that the caller sees under no form that the result may have."""
+    """A result that differs from `value` only in keys that the caller sees under no form that the result may have.
+
+    Where no form is an object, or none a list, all that such a thing holds is something that the caller cannot see.
+    """
     forms = [form for node, tags in place for form in model.forms(node, constraints(tags))]
     if any(form.kind == "any" for form in forms):
         return value
+    kinds = {form.kind for form in forms}
+    if isinstance(value, list) and not kinds & {"list", "tuple"}:
+        return [poison(random) for _ in range(random.randint(0, 2))]
     if isinstance(value, list):
         return [other_hidden_data(model, elements(forms, i), each, random) for i, each in enumerate(value)]
-    if not isinstance(value, dict) or not any(form.kind in ("record", "map") for form in forms):
+    if not isinstance(value, dict):
         return value
+    if not kinds & {"record", "map"}:
+        return {f"secret {number}": poison(random) for number in range(random.randint(0, 2))}
     changed: dict[Any, Any] = {}
     for key, part in value.items():
         inside = behind(model, forms, key)
