@@ -57,6 +57,14 @@ class Caller:
         # unanswered, not half answered.
         self._asking = asyncio.Lock()
 
+    @property
+    def answers_in_batches(self) -> bool:
+        """Whether the context has a `decide`, for which one large question is better than two small ones."""
+        try:
+            return self._batched is not None
+        except Exception:  # it is asked again when there is something to ask, and told of then
+            return False
+
     async def answers(self, predicates: Collection[Predicate]) -> tuple[bool, ...]:
         """The answer to each of `predicates`. Asks what this caller was not asked before."""
         if not predicates:

@@ -223,6 +223,12 @@ def find(authority: Authority, key: object | None) -> Scope | None:
     return next((link.scope for link in _links(key) if link.scope.authority is authority), None)
 
 
+def decides_now(authority: Authority, key: object | None) -> bool:
+    """Whether the last scope on the way to here, in the request `key`, is that of `authority`."""
+    link = next(_links(key), None)
+    return link is not None and link.scope.authority is authority
+
+
 def nearest(authorities: Collection[Authority], key: object | None) -> Scope | None:
     """The last scope of any of `authorities` on the way to here, in the request `key`: the nearest decides."""
     return next((link.scope for link in _links(key) if link.scope.authority in authorities), None)

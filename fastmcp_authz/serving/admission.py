@@ -23,7 +23,10 @@ ADAPTERS = "fastmcp_authz.serving.running"
 
 
 class NotAdmittedError(AuthorizationError):
-    """A guarded function was about to run for somebody whom nobody admitted."""
+    """A guarded function was about to run for somebody whom nobody admitted. Names nothing: it may reach a client."""
+
+    def __init__(self) -> None:
+        super().__init__("This is not available here. Nothing was executed.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +73,7 @@ def require_admission(name: str) -> None:
         "it, or on one that it is mounted on: Authz(mcp, context=...).",
         name,
     )
-    raise NotAdmittedError(f"{name}: not available here. Nothing was executed.")
+    raise NotAdmittedError
 
 
 def _by_fastmcp() -> bool:

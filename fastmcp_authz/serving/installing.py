@@ -15,8 +15,9 @@ from pydantic import ValidationError
 from fastmcp_authz.callers.scope import Authority
 from fastmcp_authz.errors import ConfigurationError
 from fastmcp_authz.serving._fastmcp import caches_are_public, caches_responses, wrapped_provider
-from fastmcp_authz.serving.declaration import carried
+from fastmcp_authz.serving.declaration import Declaration, carried
 from fastmcp_authz.serving.jurisdiction import Jurisdiction
+from fastmcp_authz.serving.strays import HidesStrays, stray
 from fastmcp_authz.serving.transform import AuthzTransform
 from fastmcp_authz.settings import Settings, preset_settings
 
@@ -76,6 +77,7 @@ def cover_mounted(server: Server, authority: Authority) -> None:
         if transform is None:
             transform = _inherited[child] = AuthzTransform(Jurisdiction())
             child.add_transform(transform)
+            child.middleware.insert(0, HidesStrays())
         transform.jurisdiction.extend(authority)
         pending += mounted_on(child)
 
@@ -112,6 +114,13 @@ def refuse_unsafe(server: Server, *, outer: Iterable[Server] = ()) -> None:
                 f"{each.name!r} has ResponseCachingMiddleware, which would serve one caller's tools and results to "
                 "another: remove it."
             )
+        for middleware in each.middleware:
+            for tool in getattr(middleware, "injected_tools", ()):
+                if stray(tool) is not None:
+                    raise ConfigurationError(
+                        f"{each.name!r} has {type(middleware).__name__}, which injects {tool.name!r} past Authz: "
+                        "register it on the server instead, with @mcp.tool above @authorized_tool."
+                    )
     for each in [server, *above]:
         if caches_are_public(each):
             raise ConfigurationError(
@@ -130,21 +139,28 @@ async def refuse_undecidable(server: Server, authority: Authority) -> None:
     if authority.context is not None:
         return
     for each in _tree(server, without=_authorities):
-        names = [name for provider in _leaves(each.providers) for name in await _asking(provider)]
-        if names:
+        asking = [name for name, found in await _declared(each) if found.gates or found.contract.predicates]
+        if asking:
             raise ConfigurationError(
-                f"{server.name!r} has tools that ask who is calling ({', '.join(sorted(names))}), and nobody to ask: "
+                f"{server.name!r} has tools that ask who is calling ({', '.join(sorted(asking))}), and nobody to ask: "
                 "write Authz(mcp, context=build_context)."
             )
 
 
-async def _asking(provider: Provider) -> Iterable[str]:
-    """Names of the provider's tools that ask. Only what lies in memory: a proxy would have to call another server."""
-    if not isinstance(provider, LocalProvider):
-        return ()
-    tools = [tool for tool in await provider.list_tools() if isinstance(tool, FunctionTool)]
-    declared = [(tool.name, carried(tool.fn)) for tool in tools]
-    return [name for name, found in declared if found is not None and (found.gates or found.contract.predicates)]
+async def declared_under(server: Server) -> list[Declaration]:
+    """What the authority of a server decides for: its tools, and those of what is mounted on it and has no own.
+
+    Of what lies in memory: a proxy would have to call another server.
+    """
+    tree = _tree(server, without=_authorities)
+    return [found for each in tree for _, found in await _declared(each)]
+
+
+async def _declared(server: Server) -> list[tuple[str, Declaration]]:
+    providers = [each for each in _leaves(server.providers) if isinstance(each, LocalProvider)]
+    tools = [tool for provider in providers for tool in await provider.list_tools()]
+    found = [(tool.name, carried(tool.fn)) for tool in tools if isinstance(tool, FunctionTool)]
+    return [(name, declaration) for name, declaration in found if declaration is not None]
 
 
 def _tree(server: Server, *, without: Container[Server] = ()) -> list[Server]:

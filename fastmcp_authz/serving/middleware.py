@@ -22,7 +22,8 @@ from mcp import MCPError
 from pydantic import ValidationError
 
 from fastmcp_authz.callers.context import ContextBuilder
-from fastmcp_authz.callers.scope import Authority, CallerUnavailableError, find, opened
+from fastmcp_authz.callers.deciding import Caller
+from fastmcp_authz.callers.scope import Authority, CallerUnavailableError, decides_now, find, opened
 from fastmcp_authz.errors import ConfigurationError
 from fastmcp_authz.events import Observer
 from fastmcp_authz.serving._fastmcp import outer_servers
@@ -33,17 +34,19 @@ from fastmcp_authz.serving.installing import (
     Server,
     authority_of,
     cover_mounted,
+    declared_under,
     install,
     refuse_undecidable,
     refuse_unsafe,
     settings_from,
     stands_alone,
 )
+from fastmcp_authz.serving.permitting import decide_for_all
 from fastmcp_authz.serving.publishing import OwnReferences, with_own_references
 from fastmcp_authz.serving.rehearsal import refuse_impossible_transforms
 from fastmcp_authz.serving.requests import current_request, request_key
 from fastmcp_authz.serving.results import cannot_answer, refusal, unknown_tool
-from fastmcp_authz.serving.transform import is_bare
+from fastmcp_authz.serving.strays import StrayError, is_stray, names_stray
 from fastmcp_authz.settings import Settings
 
 logger = logging.getLogger("fastmcp_authz")
@@ -113,7 +116,7 @@ class AuthzMiddleware(Protecting):
         token = _refusing.set(not safe)
         try:
             key = request_key()
-            if key is None or find(self.authority, key) is not None:
+            if key is None or decides_now(self.authority, key):
                 return await call_next(context)
             async with opened(self.authority, key, partial(current_request, self.authority.domain)):
                 return await call_next(context)
@@ -128,11 +131,13 @@ class AuthzMiddleware(Protecting):
         """Lists with the caller known, references kept. A JSON-RPC error has no text of anybody else's."""
         started = perf_counter()
         try:
-            await self._build_caller()
+            caller = await self._build_caller()
+            if caller is not None:
+                await _ask_ahead(_server(context), caller)
             with noting() as denials:
                 listed = await with_own_references(lambda: call_next(context))
             tell_listed(denials, perf_counter() - started)
-            return [tool for tool in listed if not is_bare(tool)]
+            return [tool for tool in listed if not is_stray(tool)]
         except CallerUnavailableError:
             raise _internal_error() from None
         except _MEANT:
@@ -155,7 +160,9 @@ class AuthzMiddleware(Protecting):
         try:
             if _refusing.get():
                 return cannot_answer()
-            await self._build_caller()
+            caller = await self._build_caller()
+            if caller is not None and caller.answers_in_batches:
+                await _ask_ahead(_server(context), caller)  # FastMCP lists every server that has no tool of the name
             with noting() as denials:
                 try:
                     return await call_next(context)
@@ -165,21 +172,21 @@ class AuthzMiddleware(Protecting):
         except CallerUnavailableError:
             return cannot_answer()
         except NotAdmittedError:
-            found = await _server(context).get_tool(name)
-            if found is not None and not is_bare(found):
-                raise  # a tool that is there went about to run another
-            return unknown_tool(name)  # put in by a middleware, past us: to callers it is not there
+            if await names_stray(_server(context), name):
+                return unknown_tool(name)
+            raise
+        except StrayError:
+            return unknown_tool(name)
         except _MEANT:
             raise
         except Exception:
             logger.error("Calling %r failed on the way to the tool.", name, exc_info=True)
             return refusal(f"Error calling tool {name!r}")
 
-    async def _build_caller(self) -> None:
+    async def _build_caller(self) -> Caller | None:
         """Builds the caller here, in the task that also closes it: FastMCP looks tools up in tasks of their own."""
         scope = find(self.authority, request_key())
-        if scope is not None:
-            await scope.caller()
+        return None if scope is None else await scope.caller()
 
     async def _is_safe(self, server: Server, context: Context | None) -> bool:
         """Installs what is missing, and looks for what may have become unsafe since; that is logged when it is new."""
@@ -222,6 +229,12 @@ class AuthzMiddleware(Protecting):
         inside = kinds.index(OwnReferences) if OwnReferences in kinds else 0
         if DereferenceRefsMiddleware in kinds[:inside]:
             server.middleware.insert(0, OwnReferences())
+
+
+async def _ask_ahead(server: Server, caller: Caller) -> None:
+    """Asks at once what mounted servers would ask one by one."""
+    if not stands_alone(server):
+        await decide_for_all(await declared_under(server), caller)
 
 
 def _server(context: MiddlewareContext[Any]) -> Server:

@@ -93,7 +93,7 @@ def adapted(original: Callable[..., Any]) -> Callable[..., Any]:
 def _entered(adapter: Callable[..., Any]) -> Iterator[Run]:
     run = _run.get()
     if run is None or run.adapter is not adapter:
-        raise NotAdmittedError(f"{adapter.__name__}: not available here. Nothing was executed.")
+        raise NotAdmittedError
     run.entered = True
     try:
         with admitted():

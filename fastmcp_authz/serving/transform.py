@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,12 +15,13 @@ from fastmcp_authz.callers.deciding import Caller
 from fastmcp_authz.callers.scope import CallerUnavailableError, Scope
 from fastmcp_authz.serving.audit import note_seen
 from fastmcp_authz.serving.cards import card, personal
-from fastmcp_authz.serving.declaration import Declaration, carried, declaration_of
+from fastmcp_authz.serving.declaration import Declaration, declaration_of
 from fastmcp_authz.serving.jurisdiction import Jurisdiction
 from fastmcp_authz.serving.permitting import KeptView, decide_for_all, permission
 from fastmcp_authz.serving.publishing import publish
 from fastmcp_authz.serving.requests import current_context
-from fastmcp_authz.serving.tool import AuthorizedTool
+from fastmcp_authz.serving.strays import beneath
+from fastmcp_authz.serving.tool import AuthorizedTool, Binding
 
 logger = logging.getLogger("fastmcp_authz")
 
@@ -34,6 +34,8 @@ class _Ours:
     """What is listed below: the registered tool, or what a ToolTransform made of it."""
     registered: FunctionTool
     declaration: Declaration
+    elsewhere: Jurisdiction | None = None
+    """Who decides for it, where that is not the transform's."""
 
     def swapped(self, tool: Tool) -> Tool:
         """`tool` in place of the registered one, renamed as below."""
@@ -54,13 +56,11 @@ class AuthzTransform(Transform):
             return tools
         found = [_ours(tool) for tool in tools]
         ours = [each for each in found if isinstance(each, _Ours)]
-        if not ours:
-            seen: list[Tool | None] = []
-        elif current_context() is None:
+        seen: Sequence[Tool | None]
+        if current_context() is None:
             seen = [self._least(each) for each in ours]
         else:
-            async with self.jurisdiction.scope() as scope:
-                seen = await self._seen_in(scope, ours)
+            seen = await self._seen_here(ours)
         own = iter(seen)
         shown = [next(own) if isinstance(each, _Ours) else each for each in found]
         return [tool for tool in shown if tool is not None]
@@ -73,11 +73,11 @@ class AuthzTransform(Transform):
             ours = _ours(await call_next(name, version=version))
             return self._least(ours) if isinstance(ours, _Ours) else ours
         # Around the look-up: mounted servers are looked into without their middleware, and the nearest decides there.
-        async with self.jurisdiction.scope() as scope:
+        async with self.jurisdiction.scope():
             ours = _ours(await call_next(name, version=version))
             passed: set[str | None] = set()
             while isinstance(ours, _Ours):
-                (seen,) = await self._seen_in(scope, [ours], by_name=True)
+                (seen,) = await self._seen_here([ours], by_name=True)
                 highest = ours.shown.version
                 if seen is not None or version is not None or highest is None or highest in passed:
                     return seen
@@ -98,15 +98,23 @@ class AuthzTransform(Transform):
         A tool that is missing then could not run as a background task. Whoever runs it is decided for all the same.
         """
         least = KeptView(ours.declaration.contract.view_of(frozenset()))
-        return ours.swapped(card(least, ours.declaration, self.jurisdiction, ours.registered).tool)
+        jurisdiction = ours.elsewhere or self.jurisdiction
+        return ours.swapped(card(least, ours.declaration, jurisdiction, ours.registered).tool)
 
-    async def _seen_in(
-        self, scope: Scope | None, tools: Sequence[_Ours], *, by_name: bool = False
-    ) -> list[Tool | None]:
-        """The tools as the scope's caller sees them, `None` for each that does not exist for the caller.
+    async def _seen_here(self, tools: Sequence[_Ours], *, by_name: bool = False) -> list[Tool | None]:
+        """The tools as those see them who ask in this request, `None` for each that does not exist for them.
 
         `by_name` is set where one tool was asked for.
         """
+        seen: dict[int, Tool | None] = {}
+        for jurisdiction in dict.fromkeys(each.elsewhere or self.jurisdiction for each in tools):
+            theirs = [each for each in tools if (each.elsewhere or self.jurisdiction) is jurisdiction]
+            async with jurisdiction.scope() as scope:
+                made = await self._seen_in(scope, theirs, by_name=by_name)
+            seen.update(zip(map(id, theirs), made, strict=True))
+        return [seen[id(each)] for each in tools]
+
+    async def _seen_in(self, scope: Scope | None, tools: Sequence[_Ours], *, by_name: bool) -> list[Tool | None]:
         if scope is None:
             return [None] * len(tools)
         try:
@@ -124,7 +132,7 @@ class AuthzTransform(Transform):
             note_seen(ours.shown.name, caller, denied if kept is None else None, by_name=by_name)
             if kept is None:
                 return None
-            shared = card(kept, ours.declaration, self.jurisdiction, ours.registered)
+            shared = card(kept, ours.declaration, ours.elsewhere or self.jurisdiction, ours.registered)
             own = await personal(shared, kept.view, caller)
             if own.references and caller.settings.refs == "defs":
                 publish(own)
@@ -135,42 +143,33 @@ class AuthzTransform(Transform):
 
 
 def _ours(tool: Tool | None) -> _Ours | Tool | None:
-    """The tool as one of ours; itself where it is not; `None` where it only bears a copy of a declaration."""
-    registered = tool
-    while isinstance(registered, TransformedTool):
-        registered = registered.parent_tool
-    if tool is None or not isinstance(registered, FunctionTool):
+    """The tool as one of ours; itself where it is not; `None` where it only bears a copy of a declaration.
+
+    Somebody may have registered once more what was looked up for a caller, or for nobody: it is decided for again.
+    """
+    below = tool
+    while isinstance(below, TransformedTool):
+        below = below.parent_tool
+    if tool is None or below is None:
+        return None
+    if isinstance(below, AuthorizedTool):
+        bound: Binding = below.binding
+        said = {name: getattr(below, name) for name in Tool.model_fields if name not in _MADE_AGAIN}
+        return _Ours(tool, bound.registered.model_copy(update=said), bound.declaration, bound.jurisdiction)
+    if not isinstance(below, FunctionTool):
         return tool
-    declaration = declaration_of(registered.fn)
+    declaration = declaration_of(below.fn)
     if declaration is not None:
-        return _Ours(tool, registered, declaration)
-    copied = carried(registered.fn)
+        return _Ours(tool, below, declaration)
+    copied = beneath(below.fn)
     if copied is None:
         return tool
     logger.error(
-        "%s is hidden from everybody: a decorator stands between @mcp.tool and @authorized_tool, where nothing can "
-        "protect it. Put it below @authorized_tool, nearest the function.",
+        "%s is hidden from everybody: a decorator or a partial stands between @mcp.tool and @authorized_tool, where "
+        "nothing can protect it. Put it below @authorized_tool, nearest the function.",
         copied,
     )
     return None
-
-
-def is_bare(tool: Tool) -> bool:
-    """Whether a tool is one of ours as it was registered: it came into a list by a way that no transform is on.
-
-    Such a one shows what everybody may see who may see the tool at all, and cannot run.
-    """
-    if isinstance(tool, AuthorizedTool):
-        return False
-    while isinstance(tool, TransformedTool):
-        tool = tool.parent_tool
-    fn = tool.fn if isinstance(tool, FunctionTool) else None
-    while isinstance(fn, functools.partial):
-        fn = fn.func
-    if carried(fn) is None:
-        return False
-    logger.error("%s is hidden from everybody: it is listed past Authz. Register it on a protected server.", tool.name)
-    return True
 
 
 _MADE_AGAIN = frozenset({"parameters", "output_schema", "description", "return_type", "serializer"})

@@ -10,7 +10,6 @@ from fastmcp import Context, FastMCP
 from fastmcp.contrib.bulk_tool_caller import BulkToolCaller
 from fastmcp.experimental.transforms.code_mode import CodeMode
 from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
-from fastmcp.server.middleware.tool_injection import ToolInjectionMiddleware
 from fastmcp.server.transforms import Namespace, PromptsAsTools, ResourcesAsTools, ToolTransform, Transform
 from fastmcp.tools import Tool
 from fastmcp.tools.tool_transform import ArgTransformConfig, ToolTransformConfig
@@ -20,6 +19,7 @@ from tests.routes import office
 from tests.routes.office import protected, register, rights
 from tests.routes.servers import NEW_NAMES, Serve, Server, direct
 from tests.routes.sessions import prefixed, renamed
+from tests.serving.people import PutsIn
 
 
 def transformed(*transforms: Transform, before: bool) -> Serve:
@@ -104,7 +104,14 @@ def edited_on_the_way() -> Server:
 
 
 def injected() -> Server:
-    server: Server = FastMCP("x", middleware=[ToolInjectionMiddleware(tools=office.tool_objects())])
+    server: Server = FastMCP("x", middleware=[PutsIn(*office.tool_objects())])
+    Authz(server, context=rights)
+    return server
+
+
+def injected_in_a_child() -> Server:
+    server: Server = FastMCP("x")
+    server.mount(FastMCP("child", middleware=[PutsIn(*office.tool_objects())]))
     Authz(server, context=rights)
     return server
 

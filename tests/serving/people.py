@@ -8,6 +8,8 @@ from contextvars import ContextVar
 from typing import Any
 
 from fastmcp import Client, FastMCP
+from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
+from fastmcp.tools import Tool
 from mcp_types import CallToolResult
 
 from fastmcp_authz.callers.context import Request
@@ -25,6 +27,20 @@ def calling_as(*flags: str) -> Iterator[None]:
         yield
     finally:
         _person.reset(token)
+
+
+class PutsIn(Middleware):
+    """Lists and runs tools that are on no server, as an author's own middleware may."""
+
+    def __init__(self, *tools: Tool) -> None:
+        self._tools = {tool.name: tool for tool in tools}
+
+    async def on_list_tools(self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Any:
+        return [*self._tools.values(), *await call_next(context)]
+
+    async def on_call_tool(self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Any:
+        tool = self._tools.get(context.message.name)
+        return await call_next(context) if tool is None else await tool.run(context.message.arguments or {})
 
 
 class User:

@@ -9,12 +9,11 @@ from typing import Any
 import pytest
 from fastmcp import Client, FastMCP
 from fastmcp.exceptions import ToolError
-from fastmcp.server.middleware.tool_injection import ToolInjectionMiddleware
 from fastmcp.tools import Tool
 
 from fastmcp_authz.serving.authz import Authz
 from fastmcp_authz.serving.decorator import authorized_tool
-from tests.serving.people import ERAS, People, call, calling_as, text_of, tools_of
+from tests.serving.people import ERAS, People, PutsIn, call, calling_as, text_of, tools_of
 
 ran: list[str] = []
 
@@ -145,7 +144,7 @@ async def test_a_decorator_between_hides_the_tool_and_says_why(caplog: pytest.Lo
 
 
 async def test_ways_that_no_transform_sees_are_refused() -> None:
-    mcp: FastMCP[Any] = FastMCP("x", middleware=[ToolInjectionMiddleware(tools=[Tool.from_function(victim)])])
+    mcp: FastMCP[Any] = FastMCP("x", middleware=[PutsIn(Tool.from_function(victim))])
     Authz(mcp, context=People())
 
     @mcp.tool

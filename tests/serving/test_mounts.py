@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from fastmcp import Client, FastMCP
+from fastmcp.exceptions import NotFoundError
 from fastmcp.server.providers import AggregateProvider
 
 from fastmcp_authz.callers.context import Request
@@ -247,3 +248,50 @@ async def test_contexts_of_mounted_servers_are_left_in_the_task_that_entered_the
     assert len(tasks) >= 4
     assert all(tasks.count(task) % 2 == 0 for task in tasks)
     assert not caplog.records
+
+
+@pytest.mark.parametrize("mode", ERAS)
+async def test_who_decides_is_the_server_that_was_gone_through_last_even_if_it_was_gone_through_before(
+    mode: str,
+) -> None:
+    child: FastMCP[Any] = FastMCP("child")
+
+    @child.tool
+    @authorized_tool(authorization="admin")
+    def secret_tool() -> dict[str, Any]:
+        """@rbs type output = { ok: bool }"""
+        return {"ok": True}
+
+    class Yes:
+        def requires(self, _: str) -> bool:
+            return True
+
+    class Anybody(Yes):
+        def __init__(self) -> None:
+            self.current_user = self
+
+        def can(self, _: str) -> bool:
+            return True
+
+    strict: FastMCP[Any] = FastMCP("strict")
+    loose: FastMCP[Any] = FastMCP("loose")
+    Authz(strict, context=People())
+    Authz(loose, context=lambda _: Anybody())
+    strict.mount(child)
+    loose.mount(child)
+
+    @loose.tool
+    async def inner(back: bool) -> str:
+        server = strict if back else loose
+        try:
+            return str((await server.call_tool("secret_tool", {})).structured_content)
+        except NotFoundError as error:
+            return str(error)
+
+    @strict.tool
+    async def start(back: bool) -> str:
+        found = await loose.call_tool("inner", {"back": back})
+        return str((found.structured_content or {})["result"])
+
+    assert text_of(await call(strict, "start", {"back": True}, mode=mode)) == "Unknown tool: 'secret_tool'"
+    assert text_of(await call(strict, "start", {"back": False}, mode=mode)) == "{'ok': True}"

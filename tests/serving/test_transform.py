@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 from fastmcp import Client, FastMCP
-from fastmcp.server.middleware.tool_injection import ToolInjectionMiddleware
 from fastmcp.server.transforms import ToolTransform, Transform
 from fastmcp.server.transforms.search import RegexSearchTransform
 from fastmcp.tools import Tool
@@ -21,7 +20,7 @@ from fastmcp_authz.caches import LeastRecent, Same
 from fastmcp_authz.serving.authz import Authz
 from fastmcp_authz.serving.declaration import declaration_of
 from fastmcp_authz.serving.decorator import authorized_tool
-from tests.serving.people import ERAS, People, call, calling_as, text_of, tools_of
+from tests.serving.people import ERAS, People, PutsIn, call, calling_as, text_of, tools_of
 
 
 @authorized_tool
@@ -272,10 +271,60 @@ async def test_a_tool_that_is_listed_past_the_transform_is_not_listed(mode: str)
 
     injected = Tool.from_function(secret_tool)
     partial = Tool.from_function(functools.partial(secret_tool, 1), name="partial")
-    mcp: FastMCP[Any] = FastMCP("past", middleware=[ToolInjectionMiddleware(tools=[injected, partial])])
+    mcp: FastMCP[Any] = FastMCP("past", middleware=[PutsIn(injected, partial)])
     Authz(mcp, context=People())
     for flags in ((), ("admin",)):
         assert await tools_of(mcp, *flags, mode=mode) == {}
         result = await call(mcp, "secret_tool", {}, *flags, mode=mode)
         assert result.is_error
         assert result.structured_content is None
+
+
+@pytest.mark.parametrize("mode", ERAS)
+@pytest.mark.parametrize("elsewhere", [False, True])
+async def test_what_is_registered_once_more_is_decided_for_once_more(elsewhere: bool, mode: str) -> None:
+    @authorized_tool(authorization="admin")
+    def secret_tool(x: int = 0) -> dict[str, Any]:
+        """Secret description.
+
+        @rbs type output = { ok: bool, ?pay: Integer @requires(:boss) }
+        #: (?x: Integer) -> output
+        """
+        return {"ok": True, "pay": 5}
+
+    mcp: FastMCP[Any] = FastMCP("first")
+    Authz(mcp, context=People())
+    mcp.tool(secret_tool)
+    looked_up = await mcp.get_tool("secret_tool")
+    assert looked_up is not None
+    if elsewhere:
+        mcp = FastMCP("second")
+        Authz(mcp, context=lambda _: None)
+    mcp.add_tool(Tool.from_tool(looked_up, name="again"))
+    mcp.add_tool(looked_up.model_copy(update={"name": "copy"}))
+    for name in ("again", "copy"):
+        assert name not in await tools_of(mcp, "boss", mode=mode)
+        assert text_of(await call(mcp, name, {}, "boss", mode=mode)) == f"Unknown tool: {name!r}"
+        assert name in await tools_of(mcp, "admin", mode=mode)
+        assert (await call(mcp, name, {}, "admin", mode=mode)).structured_content == {"ok": True}
+        assert (await call(mcp, name, {}, "admin", "boss", mode=mode)).structured_content == {"ok": True, "pay": 5}
+
+
+@pytest.mark.parametrize("mode", ERAS)
+async def test_a_partial_of_a_guard_is_on_no_server(mode: str, caplog: pytest.LogCaptureFixture) -> None:
+    @authorized_tool(authorization="admin")
+    def secret_tool(x: int = 0) -> dict[str, Any]:
+        """
+        @rbs type output = { ok: bool }
+        #: (?x: Integer) -> output
+        """
+        return {"ok": True}
+
+    child: FastMCP[Any] = FastMCP("child")
+    child.add_tool(Tool.from_function(functools.partial(secret_tool, 1), name="partial"))
+    mcp: FastMCP[Any] = FastMCP("x")
+    mcp.mount(child)
+    Authz(mcp, context=People())
+    assert await tools_of(mcp, "admin", mode=mode) == {}
+    assert text_of(await call(mcp, "partial", {}, "admin", mode=mode)) == "Unknown tool: 'partial'"
+    assert "a partial stands between" in caplog.text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import Any
 
@@ -19,7 +20,7 @@ from fastmcp_authz.errors import ConfigurationError
 from fastmcp_authz.serving.authz import Authz
 from fastmcp_authz.serving.decorator import authorized_tool
 from fastmcp_authz.serving.middleware import AuthzMiddleware
-from tests.serving.people import ERAS, People, call, calling_as, text_of, tools_of
+from tests.serving.people import ERAS, People, PutsIn, call, calling_as, text_of, tools_of
 
 
 @authorized_tool
@@ -275,7 +276,7 @@ async def test_transforms_that_cannot_be_applied_are_refused_at_start_and_when_t
 
 async def test_a_tool_that_a_middleware_puts_in_answers_as_one_that_is_not_there() -> None:
     injected = Tool.from_function(gated, name="tidy")
-    mcp: FastMCP[Any] = FastMCP("x", middleware=[ToolInjectionMiddleware(tools=[injected])])
+    mcp: FastMCP[Any] = FastMCP("x", middleware=[PutsIn(injected)])
     Authz(mcp, context=People())
     for mode in ERAS:
         for flags in ((), ("comms",)):
@@ -296,4 +297,14 @@ async def test_a_tool_that_goes_about_to_run_a_guarded_one_by_hand_is_still_ther
 
     Authz(mcp, context=People())
     result = await call(mcp, "plain_one", mode=mode)
-    assert (result.is_error, text_of(result)) == (True, "gated: not available here. Nothing was executed.")
+    assert (result.is_error, text_of(result)) == (True, "This is not available here. Nothing was executed.")
+
+
+@pytest.mark.parametrize("inner", [False, True])
+@pytest.mark.parametrize("fn", [gated, functools.partial(gated)])
+def test_an_injected_tool_of_ours_is_refused_since_it_could_never_run(inner: bool, fn: Any) -> None:
+    injecting: FastMCP[Any] = FastMCP("x", middleware=[ToolInjectionMiddleware([Tool.from_function(fn, name="tidy")])])
+    outer: FastMCP[Any] = FastMCP("outer")
+    outer.mount(injecting)
+    with pytest.raises(ConfigurationError, match="'x' has ToolInjectionMiddleware, which injects 'tidy' past Authz"):
+        Authz(outer if inner else injecting, context=People())

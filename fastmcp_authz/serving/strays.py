@@ -1,0 +1,82 @@
+"""Tools of ours that are listed or called by a way that no transform is on: to callers they are not there."""
+
+from __future__ import annotations
+
+import functools
+import logging
+from collections.abc import Sequence
+from typing import Any
+
+import mcp_types
+from fastmcp import FastMCP
+from fastmcp.exceptions import NotFoundError
+from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
+from fastmcp.tools import FunctionTool, Tool, ToolResult
+from fastmcp.tools.tool_transform import TransformedTool
+
+from fastmcp_authz.serving.admission import NotAdmittedError
+from fastmcp_authz.serving.declaration import Declaration, carried
+from fastmcp_authz.serving.tool import AuthorizedTool
+
+logger = logging.getLogger("fastmcp_authz")
+
+
+class StrayError(NotFoundError):
+    """A stray tool was called, which is not there."""
+
+
+def is_stray(tool: Tool) -> bool:
+    """Whether a tool is one of ours as it was registered. Such a one cannot run, and says so to the operator."""
+    if isinstance(tool, AuthorizedTool) or stray(tool) is None:
+        return False
+    logger.error("%s is hidden from everybody: it is listed past Authz. Register it on a protected server.", tool.name)
+    return True
+
+
+def stray(tool: Tool) -> Declaration | None:
+    """The declaration of the guard that FastMCP would run for a tool, however it is wrapped."""
+    while isinstance(tool, TransformedTool):
+        tool = tool.parent_tool
+    return beneath(tool.fn) if isinstance(tool, FunctionTool) else None
+
+
+def beneath(fn: Any) -> Declaration | None:
+    """The declaration that a function carries, or one that it is a `functools.partial` of."""
+    while isinstance(fn, functools.partial):
+        fn = fn.func
+    return carried(fn)
+
+
+async def names_stray(server: FastMCP[Any], name: str) -> bool:
+    """Whether a tool that was called by this name, and not admitted, is a stray itself.
+
+    If not, a tool that is there went about to run another one.
+    """
+    found = await server.get_tool(name)
+    return found is None or is_stray(found)
+
+
+class HidesStrays(Middleware):
+    """Stands outermost on a mounted server that has no `Authz` of its own."""
+
+    async def on_list_tools(
+        self,
+        context: MiddlewareContext[mcp_types.ListToolsRequest],
+        call_next: CallNext[mcp_types.ListToolsRequest, Sequence[Tool]],
+    ) -> Sequence[Tool]:
+        """Lists what is no stray."""
+        return [tool for tool in await call_next(context) if not is_stray(tool)]
+
+    async def on_call_tool(
+        self,
+        context: MiddlewareContext[mcp_types.CallToolRequestParams],
+        call_next: CallNext[mcp_types.CallToolRequestParams, ToolResult],
+    ) -> ToolResult:
+        """Calls what is no stray."""
+        try:
+            return await call_next(context)
+        except NotAdmittedError:
+            name, here = context.message.name, context.fastmcp_context
+            if here is not None and await names_stray(here.fastmcp, name):
+                raise StrayError(f"Unknown tool: {name!r}") from None
+            raise
