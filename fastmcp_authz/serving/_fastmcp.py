@@ -11,6 +11,8 @@ from typing import Any
 from fastmcp import Context, FastMCP
 from fastmcp.server.middleware import Middleware
 from fastmcp.server.providers import Provider
+from fastmcp.server.providers.fastmcp_provider import FastMCPProviderTool
+from fastmcp.tools import Tool
 
 
 def wrapped_provider(provider: Provider) -> Provider | None:
@@ -22,8 +24,23 @@ def wrapped_provider(provider: Provider) -> Provider | None:
 def outer_servers(context: Context) -> Iterator[FastMCP[Any]]:
     """The servers that the current request came through, the nearest first: a mounted one knows nothing of them."""
     outer: Any = context
-    while (tokens := getattr(outer, "_tokens", None)) and isinstance(outer := tokens[-1].old_value, Context):
+    seen: list[Context] = [context]  # a handler that enters its own context makes it stand above itself
+    while (tokens := getattr(outer, "_tokens", None)) and isinstance(outer := tokens[0].old_value, Context):
+        if any(outer is each for each in seen):
+            return
+        seen.append(outer)
         yield outer.fastmcp
+
+
+def served_by(tool: Tool) -> FastMCP[Any] | None:
+    """The mounted server that a tool of its parent's stands for."""
+    server = getattr(tool, "_server", None) if isinstance(tool, FastMCPProviderTool) else None
+    return server if isinstance(server, FastMCP) else None
+
+
+def is_proxy(provider: Provider) -> bool:
+    """Whether a provider would have to call another server. By name: its module takes long to import."""
+    return any(kind.__name__ == "ProxyProvider" for kind in type(provider).__mro__)
 
 
 def caches_are_public(server: FastMCP[Any]) -> bool:

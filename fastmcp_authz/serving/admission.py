@@ -20,13 +20,15 @@ logger = logging.getLogger("fastmcp_authz")
 
 ADAPTERS = "fastmcp_authz.serving.running"
 """The module whose functions call the admitted one."""
+_LOOPS = ("asyncio.events", "asyncio.base_events", "asyncio.runners", "anyio._backends.", "uvloop")
+"""Where the frames of a task end."""
 
 
 class NotAdmittedError(AuthorizationError):
     """A guarded function was about to run for somebody whom nobody admitted. Names nothing: it may reach a client."""
 
     def __init__(self) -> None:
-        super().__init__("This is not available here. Nothing was executed.")
+        super().__init__("This is not available here.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +61,14 @@ def require_admission(name: str) -> None:
     own, which is not the admitted one. A tool object that the handler takes from somewhere and runs has not: that
     FastMCP stands between the handler and the function is to be seen on the stack alone.
 
+    A thread or a task that was started without the context of the request looks like plain Python, unless FastMCP
+    stands between it and the function.
+
     Raises:
         NotAdmittedError: A server calls the function, and the library has not admitted the caller.
     """
     context, server = current_context(), current_server()
-    if context is None and server is None:
+    if context is None and server is None and not _by_fastmcp():
         return
     admission = _admission.get()
     if admission is not None and admission.context is context and admission.server is server and not _by_fastmcp():
@@ -77,11 +82,14 @@ def require_admission(name: str) -> None:
 
 
 def _by_fastmcp() -> bool:
-    """Whether FastMCP called what is running, on this side of the function that was admitted."""
+    """Whether FastMCP called what is running, on this side of the function that was admitted, in this task.
+
+    Below a task stands the event loop, and below that whoever runs it: `mcp.run()`, say, which calls nothing of this.
+    """
     frame = inspect.currentframe()
     while frame is not None:
         module = frame.f_globals.get("__name__", "")
-        if module == ADAPTERS:
+        if module == ADAPTERS or module.startswith(_LOOPS):
             return False
         if module.startswith("fastmcp."):
             return True

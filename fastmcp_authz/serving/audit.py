@@ -12,6 +12,7 @@ from time import perf_counter
 
 from opentelemetry.trace import get_current_span
 
+from fastmcp_authz.callers.asking import is_own
 from fastmcp_authz.callers.deciding import Caller
 from fastmcp_authz.events import Event, Observer, Outcome, ToolCalled, ToolsListed
 
@@ -30,7 +31,9 @@ def emit(event: Event, hook: Observer | None = None) -> None:
     if hook is not None:
         try:
             hook(event)
-        except Exception:
+        except BaseException as failure:
+            if not is_own(failure):
+                raise
             logger.error("on_event failed.", exc_info=True)
 
 
@@ -60,6 +63,8 @@ class Denials:
     shown: list[str] = field(default_factory=list[str])
     called: bool = False
     """Whether a tool of ours was reached: it tells of itself."""
+    handed_out: dict[int, object] = field(default_factory=dict[int, object])
+    """What the tools stand for that were listed in this request, by identity."""
 
 
 _denials: ContextVar[Denials | None] = ContextVar("fastmcp_authz_denials", default=None)
@@ -85,6 +90,13 @@ def note_seen(tool: str, caller: Caller, denied: tuple[str, ...] | None, *, by_n
             denials.shown.append(tool)
         else:
             (denials.asked_for if by_name else denials.by_tool)[tool] = denied
+
+
+def note_handed_out(binding: object) -> None:
+    """A tool was made that stands for `binding`."""
+    denials = _denials.get()
+    if denials is not None:
+        denials.handed_out[id(binding)] = binding
 
 
 def note_called() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import logging
 from asyncio import timeout
@@ -22,6 +23,7 @@ from fastmcp_authz.serving.tool import AuthorizedTool, Binding
 
 logger = logging.getLogger("fastmcp_authz")
 
+_SHARED = ("auth",)
 _MOST_CARDS = 256
 """Of one view: a function may be registered under many names, and bound to many objects."""
 
@@ -73,7 +75,9 @@ async def personal(shared: Card, view: CallerView, caller: Caller) -> Card:
 def _made(
     declaration: Declaration, jurisdiction: Jurisdiction, registered: FunctionTool, view: CallerView
 ) -> AuthorizedTool:
-    fields = {name: getattr(registered, name) for name in Tool.model_fields}
+    # Copies: whoever writes into the tags of a listed tool writes for those alone who see the same.
+    fields = {name: copy.deepcopy(getattr(registered, name)) for name in Tool.model_fields if name not in _SHARED}
+    fields.update((name, getattr(registered, name)) for name in _SHARED)
     fields["parameters"], fields["output_schema"] = view.listed_schemas
     fields["description"] = _description(declaration, registered, view)
     # What is registered has been validated, and our schemas are none of pydantic's business.

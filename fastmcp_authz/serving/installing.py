@@ -17,7 +17,7 @@ from fastmcp_authz.errors import ConfigurationError
 from fastmcp_authz.serving._fastmcp import caches_are_public, caches_responses, wrapped_provider
 from fastmcp_authz.serving.declaration import Declaration, carried
 from fastmcp_authz.serving.jurisdiction import Jurisdiction
-from fastmcp_authz.serving.strays import HidesStrays, stray
+from fastmcp_authz.serving.strays import HidesStrays, is_ours
 from fastmcp_authz.serving.transform import AuthzTransform
 from fastmcp_authz.settings import Settings, preset_settings
 
@@ -62,24 +62,28 @@ def cover_mounted(server: Server, authority: Authority) -> None:
 
     Called again at each request: a mount may come later, and FastMCP says nothing of it.
     """
-    seen = {server}
-    pending = list(mounted_on(server))
-    while pending:
-        child = pending.pop()
-        if child in seen or child in _authorities:
-            continue  # the nearest decides: a server with an authority of its own covers what is mounted on it
-        seen.add(child)
-        own = next((each.authority for each in child.middleware if isinstance(each, Protecting)), None)
-        if own is not None:
-            install(child, own)
-            continue
-        transform = _inherited.get(child)
-        if transform is None:
-            transform = _inherited[child] = AuthzTransform(Jurisdiction())
-            child.add_transform(transform)
-            child.middleware.insert(0, HidesStrays())
-        transform.jurisdiction.extend(authority)
-        pending += mounted_on(child)
+    for child in mounted_on(server):
+        cover(child, authority)
+
+
+def cover(server: Server, authority: Authority, *, seen: set[Server] | None = None) -> None:
+    """Extends `authority` over a mounted server and what is mounted on it, where there is no authority of its own."""
+    seen = set() if seen is None else seen
+    if server in seen or server in _authorities:
+        return  # the nearest decides: a server with an authority of its own covers what is mounted on it
+    seen.add(server)
+    own = next((each.authority for each in server.middleware if isinstance(each, Protecting)), None)
+    if own is not None:
+        install(server, own)
+        return
+    transform = _inherited.get(server)
+    if transform is None:
+        transform = _inherited[server] = AuthzTransform(Jurisdiction())
+        server.add_transform(transform)
+        server.middleware.insert(0, HidesStrays())
+    transform.jurisdiction.extend(authority)
+    for child in mounted_on(server):
+        cover(child, authority, seen=seen)
 
 
 def mounted_on(server: Server) -> Iterator[Server]:
@@ -116,7 +120,7 @@ def refuse_unsafe(server: Server, *, outer: Iterable[Server] = ()) -> None:
             )
         for middleware in each.middleware:
             for tool in getattr(middleware, "injected_tools", ()):
-                if stray(tool) is not None:
+                if is_ours(tool):
                     raise ConfigurationError(
                         f"{each.name!r} has {type(middleware).__name__}, which injects {tool.name!r} past Authz: "
                         "register it on the server instead, with @mcp.tool above @authorized_tool."

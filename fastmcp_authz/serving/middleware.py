@@ -26,13 +26,14 @@ from fastmcp_authz.callers.deciding import Caller
 from fastmcp_authz.callers.scope import Authority, CallerUnavailableError, decides_now, find, opened
 from fastmcp_authz.errors import ConfigurationError
 from fastmcp_authz.events import Observer
-from fastmcp_authz.serving._fastmcp import outer_servers
+from fastmcp_authz.serving._fastmcp import outer_servers, served_by
 from fastmcp_authz.serving.admission import NotAdmittedError
 from fastmcp_authz.serving.audit import emit, noting, tell_listed, tell_refused
 from fastmcp_authz.serving.installing import (
     Protecting,
     Server,
     authority_of,
+    cover,
     cover_mounted,
     declared_under,
     install,
@@ -46,7 +47,7 @@ from fastmcp_authz.serving.publishing import OwnReferences, with_own_references
 from fastmcp_authz.serving.rehearsal import refuse_impossible_transforms
 from fastmcp_authz.serving.requests import current_request, request_key
 from fastmcp_authz.serving.results import cannot_answer, refusal, unknown_tool
-from fastmcp_authz.serving.strays import StrayError, is_stray, names_stray
+from fastmcp_authz.serving.strays import StrayError, is_covered, is_kept, is_stray, names_stray
 from fastmcp_authz.settings import Settings
 
 logger = logging.getLogger("fastmcp_authz")
@@ -136,8 +137,10 @@ class AuthzMiddleware(Protecting):
                 await _ask_ahead(_server(context), caller)
             with noting() as denials:
                 listed = await with_own_references(lambda: call_next(context))
+                if self._cover_found(listed):
+                    listed = await with_own_references(lambda: call_next(context))
             tell_listed(denials, perf_counter() - started)
-            return [tool for tool in listed if not is_stray(tool)]
+            return [tool for tool in listed if not (is_stray(tool) or is_kept(tool, denials.handed_out))]
         except CallerUnavailableError:
             raise _internal_error() from None
         except _MEANT:
@@ -175,9 +178,9 @@ class AuthzMiddleware(Protecting):
             if await names_stray(_server(context), name):
                 return unknown_tool(name)
             raise
-        except StrayError:
-            return unknown_tool(name)
-        except _MEANT:
+        except _MEANT as error:
+            if isinstance(error, StrayError) or isinstance(error.__cause__, StrayError):
+                return unknown_tool(name)  # on a mounted server, which may know it by another name
             raise
         except Exception:
             logger.error("Calling %r failed on the way to the tool.", name, exc_info=True)
@@ -214,6 +217,14 @@ class AuthzMiddleware(Protecting):
         if stands_alone(server):
             self._alone[server] = (*server.providers, *server.middleware, *server.transforms)
         return True
+
+    def _cover_found(self, listed: Sequence[Tool]) -> bool:
+        """Covers the mounted servers that a list has come from and nobody decides for: an author's own provider, or a
+        middleware, may mount where no one looks."""
+        found = {server for tool in listed if (server := served_by(tool)) is not None and not is_covered(server)}
+        for server in found:
+            cover(server, self.authority)
+        return bool(found)
 
     def _report(self, server: Server, problem: str, *, exc_info: bool = False) -> None:
         if self._reported.get(server) != problem:

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fastmcp import FastMCP
-from fastmcp.server.providers import AggregateProvider, FastMCPProvider, LocalProvider, Provider
+from fastmcp.server.providers import AggregateProvider, FastMCPProvider, Provider
 from fastmcp.server.transforms import ToolTransform
 from fastmcp.tools import Tool
 
 from fastmcp_authz.errors import ConfigurationError
-from fastmcp_authz.serving._fastmcp import wrapped_provider
+from fastmcp_authz.serving._fastmcp import is_proxy, wrapped_provider
 from fastmcp_authz.serving.transform import AuthzTransform
 
 
@@ -55,7 +55,7 @@ async def _least(provider: Provider) -> Sequence[Tool]:
 
 
 async def _before_transforms(provider: Provider) -> Sequence[Tool]:
-    """The tools of a provider that lie in memory: a proxy would have to call another server."""
+    """The tools of a provider, but for a proxy, which would have to call another server."""
     inner = wrapped_provider(provider)
     if inner is not None:
         return await _least(inner)
@@ -63,6 +63,9 @@ async def _before_transforms(provider: Provider) -> Sequence[Tool]:
         return await _least(provider.server)
     if isinstance(provider, FastMCP | AggregateProvider):
         return [tool for each in provider.providers for tool in await _least(each)]
-    if isinstance(provider, LocalProvider):
+    if is_proxy(provider):
+        return []
+    try:
         return await provider._list_tools()
-    return []
+    except Exception:  # of the author's own making: it may need a request
+        return []

@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import functools
 import logging
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Any
 
 import mcp_types
 from fastmcp import FastMCP
 from fastmcp.exceptions import NotFoundError
 from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
+from fastmcp.server.transforms import Transform
 from fastmcp.tools import FunctionTool, Tool, ToolResult
 from fastmcp.tools.tool_transform import TransformedTool
 
+from fastmcp_authz.serving._fastmcp import served_by
 from fastmcp_authz.serving.admission import NotAdmittedError
 from fastmcp_authz.serving.declaration import Declaration, carried
 from fastmcp_authz.serving.tool import AuthorizedTool
 
 logger = logging.getLogger("fastmcp_authz")
+
+
+class DecidesForCallers(Transform):
+    """What makes a server's tools those of each caller; see `AuthzTransform`."""
 
 
 class StrayError(NotFoundError):
@@ -27,17 +33,32 @@ class StrayError(NotFoundError):
 
 def is_stray(tool: Tool) -> bool:
     """Whether a tool is one of ours as it was registered. Such a one cannot run, and says so to the operator."""
-    if isinstance(tool, AuthorizedTool) or stray(tool) is None:
+    found = _registered(tool)
+    if not isinstance(found, FunctionTool) or beneath(found.fn) is None:
         return False
     logger.error("%s is hidden from everybody: it is listed past Authz. Register it on a protected server.", tool.name)
     return True
 
 
-def stray(tool: Tool) -> Declaration | None:
-    """The declaration of the guard that FastMCP would run for a tool, however it is wrapped."""
+def is_kept(tool: Tool, handed_out: Container[int]) -> bool:
+    """Whether a tool was listed for somebody else, or before: whoever lists it now may not see it, or not so."""
+    found = _registered(tool)
+    if not isinstance(found, AuthorizedTool) or id(found.binding) in handed_out:
+        return False
+    logger.error("%s is left out: it was not listed for this request, but kept from another. Keep no lists.", tool.name)
+    return True
+
+
+def is_ours(tool: Tool) -> bool:
+    """Whether a tool runs a guarded function, as it was registered or as somebody looked it up."""
+    found = _registered(tool)
+    return isinstance(found, AuthorizedTool) or (isinstance(found, FunctionTool) and beneath(found.fn) is not None)
+
+
+def _registered(tool: Tool) -> Tool:
     while isinstance(tool, TransformedTool):
         tool = tool.parent_tool
-    return beneath(tool.fn) if isinstance(tool, FunctionTool) else None
+    return tool
 
 
 def beneath(fn: Any) -> Declaration | None:
@@ -50,10 +71,21 @@ def beneath(fn: Any) -> Declaration | None:
 async def names_stray(server: FastMCP[Any], name: str) -> bool:
     """Whether a tool that was called by this name, and not admitted, is a stray itself.
 
-    If not, a tool that is there went about to run another one.
+    If not, a tool that is there went about to run another one: a function that is none of ours, here or on a mounted
+    server. Of a kind of tool that FastMCP does not have nobody can say.
     """
     found = await server.get_tool(name)
-    return found is None or is_stray(found)
+    if found is None or is_stray(found):
+        return True
+    mounted = served_by(found)
+    if mounted is not None:
+        return not is_covered(mounted)
+    return not isinstance(_registered(found), FunctionTool | AuthorizedTool)
+
+
+def is_covered(server: FastMCP[Any]) -> bool:
+    """Whether somebody decides for the tools of a server."""
+    return any(isinstance(each, DecidesForCallers) for each in server.transforms)
 
 
 class HidesStrays(Middleware):

@@ -6,21 +6,21 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from fastmcp.server.transforms import GetToolNext, Transform, VersionSpec
+from fastmcp.server.transforms import GetToolNext, VersionSpec
 from fastmcp.tools import FunctionTool, Tool
 from fastmcp.tools.tool_transform import TransformedTool
 from fastmcp.utilities.types import NotSet
 
 from fastmcp_authz.callers.deciding import Caller
 from fastmcp_authz.callers.scope import CallerUnavailableError, Scope
-from fastmcp_authz.serving.audit import note_seen
+from fastmcp_authz.serving.audit import note_handed_out, note_seen
 from fastmcp_authz.serving.cards import card, personal
 from fastmcp_authz.serving.declaration import Declaration, declaration_of
 from fastmcp_authz.serving.jurisdiction import Jurisdiction
 from fastmcp_authz.serving.permitting import KeptView, decide_for_all, permission
 from fastmcp_authz.serving.publishing import publish
 from fastmcp_authz.serving.requests import current_context
-from fastmcp_authz.serving.strays import beneath
+from fastmcp_authz.serving.strays import DecidesForCallers, beneath
 from fastmcp_authz.serving.tool import AuthorizedTool, Binding
 
 logger = logging.getLogger("fastmcp_authz")
@@ -42,7 +42,7 @@ class _Ours:
         return _rebuilt(self.shown, tool)
 
 
-class AuthzTransform(Transform):
+class AuthzTransform(DecidesForCallers):
     """The caller's world, for everything in FastMCP that looks tools up: versions, search, code mode, mounts."""
 
     def __init__(self, jurisdiction: Jurisdiction) -> None:
@@ -133,6 +133,7 @@ class AuthzTransform(Transform):
             if kept is None:
                 return None
             shared = card(kept, ours.declaration, ours.elsewhere or self.jurisdiction, ours.registered)
+            note_handed_out(shared.tool.binding)
             own = await personal(shared, kept.view, caller)
             if own.references and caller.settings.refs == "defs":
                 publish(own)
