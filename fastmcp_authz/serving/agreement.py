@@ -6,7 +6,9 @@ import difflib
 import inspect
 import json
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Annotated, Any, Final
+
+from pydantic.fields import FieldInfo
 
 from fastmcp_authz.contracts.contract import ToolContract
 from fastmcp_authz.contracts.shapes import (
@@ -24,7 +26,16 @@ from fastmcp_authz.contracts.shapes import (
 )
 from fastmcp_authz.contracts.shapes import Union as UnionShape
 from fastmcp_authz.errors import Problem
-from fastmcp_authz.serving.hints import ANYTHING, accepted, constants, inside, written
+from fastmcp_authz.serving.hints import (
+    ANYTHING,
+    accepted,
+    borrowed_names,
+    constants,
+    extras,
+    inside,
+    own_alias,
+    written,
+)
 from fastmcp_authz.serving.signatures import Signature
 
 _NAMES: Final = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "array": "list"}
@@ -53,6 +64,30 @@ def signature_problems(signature: Signature, place: str) -> Iterator[Problem]:
                 yield Problem(
                     f"`{name}` is positional-only, and a tool's arguments come by name: remove the `/`. {place}"
                 )
+
+
+def hint_problems(signature: Signature, place: str) -> Iterator[Problem]:
+    """What hints say beside a type that would lead past the annotation."""
+    for name, parameter in signature.given.items():
+        hint = signature.hints.get(name)
+        if isinstance(parameter.default, FieldInfo):
+            hint = Annotated[hint, parameter.default]
+        for extra in extras(hint):
+            if "x-mcp-header" in extra:
+                yield Problem(
+                    f"`{name}` has `x-mcp-header`, which FastMCP tells every caller, and checks before anybody is "
+                    f"asked: leave it out. {place}"
+                )
+        if (alias := own_alias(hint, name)) is not None:
+            yield Problem(
+                f"`{name}` has the alias `{alias}`: callers know parameters by the names in the annotation. "
+                f"Leave the alias out. {place}"
+            )
+        for model, field, other in borrowed_names(hint):
+            yield Problem(
+                f"`{model.__name__}.{field}` is also read from `{other}`, which is another field: whoever may see the "
+                f"one could fill in the other. Leave that alias out. {place}"
+            )
 
 
 def disagreements(signature: Signature, contract: ToolContract, place: str) -> Iterator[Problem]:

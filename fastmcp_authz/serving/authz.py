@@ -21,6 +21,7 @@ from fastmcp_authz.serving.installing import (
     Server,
     cover_mounted,
     install,
+    refuse_renderers,
     refuse_undecidable,
     refuse_unsafe,
 )
@@ -156,6 +157,7 @@ class _AtStart(Provider):
         refuse_unsafe(self._server)
         cover_mounted(self._server, self._authority)
         await refuse_undecidable(self._server, self._authority)
+        await refuse_renderers(self._server)
         await refuse_impossible_transforms(self._server)
         self._started += 1
         try:

@@ -14,7 +14,7 @@ from fastmcp_authz.annotations import declares_input
 from fastmcp_authz.contracts.contract import ToolContract, declaration_error
 from fastmcp_authz.contracts.sides import SharedTypes
 from fastmcp_authz.errors import ContractError, Problem
-from fastmcp_authz.serving.agreement import disagreements, signature_problems, sketch
+from fastmcp_authz.serving.agreement import disagreements, hint_problems, signature_problems, sketch
 from fastmcp_authz.serving.signatures import Signature
 from fastmcp_authz.settings import Settings
 
@@ -51,7 +51,7 @@ def read_contract(
         sketch=sketch(signature),
     )
     agreed = disagreements(signature, contract, place) if contract is not None else ()
-    problems = [*found, *agreed, *also, *signature_problems(signature, place)]
+    problems = [*found, *agreed, *also, *signature_problems(signature, place), *hint_problems(signature, place)]
     if contract is None or problems:
         raise declaration_error(fn.__name__, f"{_shown(file)}:{line}", problems)
     return contract

@@ -6,13 +6,15 @@ import dataclasses
 import datetime
 import uuid
 from collections import abc
+from collections.abc import Iterator
 from decimal import Decimal
 from enum import Enum
 from pathlib import PurePath
 from types import NoneType, UnionType
 from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin, is_typeddict
 
-from pydantic import BaseModel, BeforeValidator, PlainValidator, WrapValidator
+from pydantic import AliasChoices, AliasPath, BaseModel, BeforeValidator, PlainValidator, WrapValidator
+from pydantic.fields import FieldInfo
 
 ANYTHING: Final = frozenset({"string", "integer", "number", "boolean", "array", "object", "null"})
 _KINDS: Final[dict[Any, frozenset[str]]] = {
@@ -69,6 +71,51 @@ def constants(hint: Any) -> tuple[Any, ...] | None:
         else:
             return None
     return tuple(values)
+
+
+def extras(hint: Any) -> Iterator[dict[str, Any]]:
+    """The additions to JSON Schema that a parameter's hint, or its default, asks for."""
+    for each in _field_infos(hint):
+        if isinstance(each.json_schema_extra, dict):
+            yield each.json_schema_extra
+
+
+def own_alias(hint: Any, name: str) -> str | None:
+    """Another name that the hint of the parameter `name` gives it."""
+    return next((alias for each in _field_infos(hint) for alias in _aliases(each) if alias != name), None)
+
+
+def borrowed_names(hint: Any) -> Iterator[tuple[type[BaseModel], str, str]]:
+    """Fields of the models in a hint that are read from the name of another field too, with that name."""
+    waiting, seen = [hint], set[type]()
+    while waiting:
+        each = waiting.pop()
+        waiting += get_args(each)
+        if not isinstance(each, type) or not issubclass(each, BaseModel) or each in seen:
+            continue
+        seen.add(each)
+        for name, info in each.model_fields.items():
+            waiting.append(info.annotation)
+            for alias in _aliases(info):
+                if alias != name and alias in each.model_fields:
+                    yield each, name, alias
+
+
+def _field_infos(hint: Any) -> list[FieldInfo]:
+    metadata = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
+    return [each for each in metadata if isinstance(each, FieldInfo)]
+
+
+def _aliases(info: FieldInfo) -> list[str]:
+    """The keys that a field is read from beside its own name."""
+    found: list[Any] = [info.alias]
+    match info.validation_alias:
+        case AliasChoices(choices=choices):
+            found += choices
+        case other:
+            found.append(other)
+    paths = [each.path[0] if isinstance(each, AliasPath) else each for each in found]
+    return [each for each in paths if isinstance(each, str)]
 
 
 def written(hint: Any) -> str:

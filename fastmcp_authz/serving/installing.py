@@ -53,7 +53,7 @@ def install(server: Server, authority: Authority) -> None:
     if inherited is not None:
         inherited.retired = True
     _authorities[server] = authority
-    server.add_transform(AuthzTransform(Jurisdiction(authority)))
+    server.add_transform(AuthzTransform(server, Jurisdiction(authority)))
     cover_mounted(server, authority)
 
 
@@ -78,7 +78,7 @@ def cover(server: Server, authority: Authority, *, seen: set[Server] | None = No
         return
     transform = _inherited.get(server)
     if transform is None:
-        transform = _inherited[server] = AuthzTransform(Jurisdiction())
+        transform = _inherited[server] = AuthzTransform(server, Jurisdiction())
         server.add_transform(transform)
         server.middleware.insert(0, HidesStrays())
     transform.jurisdiction.extend(authority)
@@ -151,6 +151,24 @@ async def refuse_undecidable(server: Server, authority: Authority) -> None:
             )
 
 
+async def refuse_renderers(server: Server) -> None:
+    """Checks that no tool which only some callers have comes with a page of FastMCP's making: everybody could list it.
+
+    Raises:
+        ConfigurationError: One has.
+    """
+    for each in _tree(server, without=_authorities):
+        for tool, found in await _registered(each):
+            shown = ((tool.meta or {}).get("ui") or {}).get("resourceUri")
+            everybodys = not found.gates and found.contract.view_of(frozenset()).visible
+            if isinstance(shown, str) and shown.startswith("ui://prefab/") and not everybodys:
+                raise ConfigurationError(
+                    f"{tool.name!r} has app=, and not everybody has the tool: FastMCP lists the page to everybody, by "
+                    "the tool's name. Leave out its gates, or give it a resource of your own, "
+                    "app=AppConfig(resource_uri=...)."
+                )
+
+
 async def declared_under(server: Server) -> list[Declaration]:
     """What the authority of a server decides for: its tools, and those of what is mounted on it and has no own.
 
@@ -161,10 +179,14 @@ async def declared_under(server: Server) -> list[Declaration]:
 
 
 async def _declared(server: Server) -> list[tuple[str, Declaration]]:
+    return [(tool.name, declaration) for tool, declaration in await _registered(server)]
+
+
+async def _registered(server: Server) -> list[tuple[FunctionTool, Declaration]]:
     providers = [each for each in _leaves(server.providers) if isinstance(each, LocalProvider)]
     tools = [tool for provider in providers for tool in await provider.list_tools()]
-    found = [(tool.name, carried(tool.fn)) for tool in tools if isinstance(tool, FunctionTool)]
-    return [(name, declaration) for name, declaration in found if declaration is not None]
+    found = [(tool, carried(tool.fn)) for tool in tools if isinstance(tool, FunctionTool)]
+    return [(tool, declaration) for tool, declaration in found if declaration is not None]
 
 
 def _tree(server: Server, *, without: Container[Server] = ()) -> list[Server]:

@@ -37,6 +37,7 @@ from fastmcp_authz.serving.installing import (
     cover_mounted,
     declared_under,
     install,
+    refuse_renderers,
     refuse_undecidable,
     refuse_unsafe,
     settings_from,
@@ -204,6 +205,7 @@ class AuthzMiddleware(Protecting):
             transforms = tuple(server.transforms)
             if self._checked.get(server) != transforms:
                 await refuse_undecidable(server, self.authority)
+                await refuse_renderers(server)
                 await refuse_impossible_transforms(server)
                 self._checked[server] = transforms
         except ConfigurationError as error:

@@ -5,11 +5,15 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from fastmcp import FastMCP
 from fastmcp.server.transforms import GetToolNext, VersionSpec
+from fastmcp.server.transforms.visibility import is_enabled
 from fastmcp.tools import FunctionTool, Tool
 from fastmcp.tools.tool_transform import TransformedTool
 from fastmcp.utilities.types import NotSet
+from fastmcp.utilities.versions import version_sort_key
 
 from fastmcp_authz.callers.deciding import Caller
 from fastmcp_authz.callers.scope import CallerUnavailableError, Scope
@@ -45,7 +49,8 @@ class _Ours:
 class AuthzTransform(DecidesForCallers):
     """The caller's world, for everything in FastMCP that looks tools up: versions, search, code mode, mounts."""
 
-    def __init__(self, jurisdiction: Jurisdiction) -> None:
+    def __init__(self, server: FastMCP[Any], jurisdiction: Jurisdiction) -> None:
+        self._server = server
         self.jurisdiction = jurisdiction
         self.retired = False
         """Whether another transform has taken over, since the server now has an `Authz` of its own."""
@@ -75,17 +80,26 @@ class AuthzTransform(DecidesForCallers):
         # Around the look-up: mounted servers are looked into without their middleware, and the nearest decides there.
         async with self.jurisdiction.scope():
             ours = _ours(await call_next(name, version=version))
-            passed: set[str | None] = set()
-            while isinstance(ours, _Ours):
-                (seen,) = await self._seen_here([ours], by_name=True)
-                highest = ours.shown.version
-                if seen is not None or version is not None or highest is None or highest in passed:
-                    return seen
-                # A version that is hidden from the caller gives way to the highest one below it, as in lists. FastMCP
-                # does so itself from 4.2 on.
-                passed.add(highest)
-                ours = _ours(await call_next(name, version=VersionSpec(lt=highest)))
-            return ours
+            if not isinstance(ours, _Ours):
+                return ours
+            (seen,) = await self._seen_here([ours], by_name=True)
+            return seen if seen is not None else await self._another(name, version)
+
+    async def _another(self, name: str, version: VersionSpec | None) -> Tool | None:
+        """What the caller is listed under a name whose first bearer is hidden from the caller.
+
+        That may be a lower version, or a tool of another provider. FastMCP picks one before anybody is asked.
+        """
+        tools = await self._server._list_tools()
+        for transform in self._server.transforms[: self._server.transforms.index(self)]:
+            tools = await transform.list_tools(tools)
+        named = [each for each in tools if each.name == name and (version is None or version.matches(each.version))]
+        for each in sorted(named, key=version_sort_key, reverse=True):
+            ours = _ours(each)
+            seen = (await self._seen_here([ours], by_name=True))[0] if isinstance(ours, _Ours) else ours
+            if seen is not None and is_enabled(seen):
+                return seen
+        return None
 
     def least(self, tools: Sequence[Tool]) -> Sequence[Tool]:
         """What somebody is shown who may see nothing that is guarded; every tool that is not ours."""

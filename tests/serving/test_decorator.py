@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
@@ -15,7 +16,7 @@ import pytest
 from fastmcp import Context, FastMCP
 from fastmcp.dependencies import Depends
 from fastmcp.tools import FunctionTool
-from pydantic import BeforeValidator
+from pydantic import AliasChoices, AliasPath, BaseModel, BeforeValidator, Field
 
 from fastmcp_authz.errors import ContractError
 from fastmcp_authz.serving.authz import Authz
@@ -545,3 +546,47 @@ def test_what_the_function_cannot_take_is_shown_where_it_is_written() -> None:
     assert "`limmit` is in the annotation and no parameter of the function." in report
     assert f"{line + 5} │ #: ?secret: bool @requires(:admin)) -> output │" in report
     assert "Write `secret=...` in the signature of the function." in report
+
+
+class Inner(BaseModel):
+    seen: str = ""
+    hidden: str = Field("", validation_alias=AliasChoices("hidden", AliasPath("seen", 0)))
+
+
+def test_what_a_hint_says_past_the_annotation_is_refused() -> None:
+    def header(a: Annotated[str, Field(json_schema_extra={"x-mcp-header": "A"})] = "") -> dict[str, Any]:
+        """
+        @rbs type output = {}
+        #: (?a: String) -> output
+        """
+        return {}
+
+    def aliased(a: str = Field("", alias="b")) -> dict[str, Any]:
+        """
+        @rbs type output = {}
+        #: (?a: String) -> output
+        """
+        return {}
+
+    def borrowed(a: list[Inner] | None = None) -> dict[str, Any]:
+        """
+        @rbs type output = {}
+        #: (?a: Array[{ ?seen: String, ?hidden: String @requires(:x) }]) -> output
+        """
+        return {}
+
+    for fn, message in (
+        (header, "`a` has `x-mcp-header`"),
+        (aliased, "`a` has the alias `b`"),
+        (borrowed, "`Inner.hidden` is also read from `seen`"),
+    ):
+        with pytest.raises(ContractError, match=re.escape(message)):
+            authorized_tool(fn)
+
+    @authorized_tool
+    def fine(a: Annotated[str, Field(alias="a", json_schema_extra={"examples": ["x"]})] = "") -> dict[str, Any]:
+        """
+        @rbs type output = {}
+        #: (?a: String) -> output
+        """
+        return {}

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from fastmcp import Client, FastMCP
+from fastmcp.server.providers import LocalProvider
 from fastmcp.server.transforms import ToolTransform, Transform
 from fastmcp.server.transforms.search import RegexSearchTransform
 from fastmcp.tools import Tool
@@ -328,3 +329,75 @@ async def test_a_partial_of_a_guard_is_on_no_server(mode: str, caplog: pytest.Lo
     assert await tools_of(mcp, "admin", mode=mode) == {}
     assert text_of(await call(mcp, "partial", {}, "admin", mode=mode)) == "Unknown tool: 'partial'"
     assert "a partial stands between" in caplog.text
+
+
+def hidden_one() -> Tool:
+    @authorized_tool(authorization="admin")
+    def x() -> dict[str, Any]:
+        """@rbs type output = { hidden: Integer }"""
+        return {"hidden": 1}
+
+    return Tool.from_function(x)
+
+
+def visible_one(**options: Any) -> Tool:
+    @authorized_tool
+    def x() -> dict[str, Any]:
+        """@rbs type output = { visible: Integer }"""
+        return {"visible": 1}
+
+    return Tool.from_function(x, **options)
+
+
+def beside_a_mounted_one(plain: bool, namespace: str | None) -> FastMCP[Any]:
+    mcp: FastMCP[Any] = FastMCP("parent")
+    hidden = hidden_one()
+    mcp.add_tool(hidden.model_copy(update={"name": "ns_x"}) if namespace else hidden)
+    child: FastMCP[Any] = FastMCP("child")
+    child.add_tool(Tool.from_function(lambda: {"visible": 1}, name="x") if plain else visible_one())
+    mcp.mount(child, namespace=namespace)
+    return mcp
+
+
+def beside_another_providers() -> FastMCP[Any]:
+    mcp: FastMCP[Any] = FastMCP("x")
+    mcp.add_tool(hidden_one())
+    provider = LocalProvider()
+    provider.add_tool(visible_one())
+    mcp.add_provider(provider)
+    return mcp
+
+
+def beside_another_version() -> FastMCP[Any]:
+    mcp: FastMCP[Any] = FastMCP("x")
+    mcp.add_tool(hidden_one().model_copy(update={"version": "1.0"}))
+    mcp.add_tool(visible_one(version="1"))
+    return mcp
+
+
+def renamed_onto_it() -> FastMCP[Any]:
+    mcp: FastMCP[Any] = FastMCP("x", transforms=[ToolTransform({"old": ToolTransformConfig(name="x")})])
+    mcp.add_tool(hidden_one().model_copy(update={"name": "old"}))
+    mcp.add_tool(visible_one())
+    return mcp
+
+
+@pytest.mark.parametrize("mode", ERAS)
+@pytest.mark.parametrize(
+    ("build", "name"),
+    [
+        (lambda: beside_a_mounted_one(plain=False, namespace=None), "x"),
+        (lambda: beside_a_mounted_one(plain=True, namespace=None), "x"),
+        (lambda: beside_a_mounted_one(plain=False, namespace="ns"), "ns_x"),
+        (beside_another_providers, "x"),
+        (beside_another_version, "x"),
+        (renamed_onto_it, "x"),
+    ],
+)
+async def test_a_hidden_tool_stands_in_no_visible_ones_way(build: Any, name: str, mode: str) -> None:
+    mcp = build()
+    Authz(mcp, context=People())
+    assert await tools_of(mcp, mode=mode) == {name: set()}
+    assert (await call(mcp, name, {}, mode=mode)).structured_content == {"visible": 1}
+    assert await tools_of(mcp, "admin", mode=mode) == {name: set()}
+    assert not (await call(mcp, name, {}, "admin", mode=mode)).is_error

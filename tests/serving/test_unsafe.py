@@ -297,7 +297,7 @@ async def test_a_tool_that_goes_about_to_run_a_guarded_one_by_hand_is_still_ther
 
     Authz(mcp, context=People())
     result = await call(mcp, "plain_one", mode=mode)
-    assert (result.is_error, text_of(result)) == (True, "This is not available here. Nothing was executed.")
+    assert (result.is_error, text_of(result)) == (True, "This is not available here.")
 
 
 @pytest.mark.parametrize("inner", [False, True])
@@ -308,3 +308,23 @@ def test_an_injected_tool_of_ours_is_refused_since_it_could_never_run(inner: boo
     outer.mount(injecting)
     with pytest.raises(ConfigurationError, match="'x' has ToolInjectionMiddleware, which injects 'tidy' past Authz"):
         Authz(outer if inner else injecting, context=People())
+
+
+@pytest.mark.parametrize("inner", [False, True])
+async def test_a_gated_tool_with_a_page_of_fastmcps_making_is_refused(inner: bool) -> None:
+    server: FastMCP[Any] = FastMCP("x")
+    server.tool(gated, meta={"ui": {"resourceUri": "ui://prefab/renderer.html"}})
+    outer: FastMCP[Any] = FastMCP("outer")
+    outer.mount(server)
+    protected = outer if inner else server
+    Authz(protected, context=People())
+    with pytest.raises(RuntimeError, match="'gated' has app=, and not everybody has the tool"):
+        await tools_of(protected)
+
+
+async def test_a_page_for_a_tool_that_everybody_has_and_one_of_the_authors_own_are_fine() -> None:
+    server: FastMCP[Any] = FastMCP("x")
+    server.tool(find, meta={"ui": {"resourceUri": "ui://prefab/renderer.html"}})
+    server.tool(gated, meta={"ui": {"resourceUri": "ui://my/page.html"}})
+    Authz(server, context=People())
+    assert "find" in await tools_of(server)
