@@ -196,7 +196,13 @@ def _failing(copy: Path) -> tuple[set[str], set[str]]:
     files = ["test_agreement.py", "test_shown_is_checked.py", "test_secrecy.py", "test_use.py"]
     command = [sys.executable, "-m", "pytest", "-q", "-rA", "-p", "no:cacheprovider", "--tb=no"]
     run = subprocess.run(
-        [*command, *(f"tests/soundness/{file}" for file in files), "tests/conformance", "-k", "soundness"],
+        [
+            *command,
+            *(f"tests/soundness/{file}" for file in files),
+            "tests/conformance",
+            "-k",
+            "soundness and not canonical_text",
+        ],
         cwd=copy,
         env={"PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1", "SOUNDNESS_EXAMPLES": EXAMPLES},
         capture_output=True,

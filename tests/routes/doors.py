@@ -184,7 +184,6 @@ SHUT = [
     Door("proxy of what nothing protects", servers.proxied(bare), shown=BARE),
     Door("protected proxy of what nothing protects", servers.protected_proxy(bare), shown=BARE),
     Door("injected", dressed.injected, shown={}),
-    Door("injected in a child", dressed.injected_in_a_child, shown={}),
     Door("the provider's own", nesting(nested.LOCAL_PROVIDER), speak=Nested, shown=BARE),
     Door("an admitted call_tool elsewhere", elsewhere(nested.CALL_TOOL), speak=Nested, shown=BARE),
     Door("an admitted get_tool and run elsewhere", elsewhere(nested.GET_TOOL_AND_RUN), speak=Nested, shown=BARE),

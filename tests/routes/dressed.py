@@ -109,13 +109,6 @@ def injected() -> Server:
     return server
 
 
-def injected_in_a_child() -> Server:
-    server: Server = FastMCP("x")
-    server.mount(FastMCP("child", middleware=[PutsIn(*office.tool_objects())]))
-    Authz(server, context=rights)
-    return server
-
-
 BESIDE = frozenset({"list_prompts", "get_prompt", "list_resources", "read_resource"})
 
 

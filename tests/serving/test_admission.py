@@ -47,7 +47,7 @@ async def test_a_server_without_authz_shows_the_least_and_runs_nothing(
     assert await tools_of(mcp, "admin", mode=mode) == {"victim": set()}
     result = await call(mcp, "victim", {}, "admin", mode=mode)
     assert result.is_error
-    assert "Nothing was executed" in text_of(result)
+    assert "This is not available here." in text_of(result)
     assert not ran
     assert "Install Authz" in caplog.text
 
@@ -79,7 +79,7 @@ async def test_an_admitted_handler_cannot_go_through_an_unprotected_server() -> 
 
     for how in ("python", "python without middleware", "client"):
         result = await call(mcp, "through", {"how": how}, "admin")
-        assert "Nothing was executed" in str(result.structured_content)
+        assert "This is not available here." in str(result.structured_content)
     assert not ran
 
 

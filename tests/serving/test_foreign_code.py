@@ -20,7 +20,7 @@ from fastmcp.tools.tool_transform import ArgTransformConfig, ToolTransformConfig
 
 from fastmcp_authz import Authz, authorized_tool
 from fastmcp_authz.events import Event
-from tests.serving.people import ERAS, People, call, calling_as, text_of, tools_of
+from tests.serving.people import ERAS, People, PutsIn, call, calling_as, text_of, tools_of
 
 ran: list[str] = []
 
@@ -104,6 +104,9 @@ async def test_what_a_mounted_server_puts_in_past_us_is_not_there(mode: str) -> 
     Authz(mcp, context=People())
     child.add_transform(PutsInLate())
     await assert_absent(mcp, mode, "vault")
+    child.middleware.append(PutsIn(Tool.from_function(vault, name="other")))
+    await assert_absent(mcp, mode, "vault", "other")
+    await assert_absent(child, mode, "vault", "other")
 
 
 # -- running without the context of the request -------------------------------------------------------------------

@@ -70,7 +70,7 @@ async def test_a_worker_of_a_server_without_authz_runs_nothing() -> None:
     mcp.tool(job)
     tool = await component(mcp)
     with in_a_worker_of(mcp), calling_as("job"):
-        with pytest.raises(AuthorizationError, match="Nothing was executed"):
+        with pytest.raises(AuthorizationError, match="This is not available here"):
             await tool.run({"n": 1})
         with pytest.raises(AuthorizationError):
             helper()

@@ -16,9 +16,11 @@ from fastmcp_authz.annotations import Record, Type, Union
 from tests.model import Model
 from tests.model_words import constraints, same
 from tests.soundness.budget import event, property_of_worlds
+from tests.soundness.drawing import GATES
 from tests.soundness.hiding import Place, behind, elements, rewritten
+from tests.soundness.test_secrecy import listed, told
 from tests.soundness.test_shown_is_checked import STANDARD
-from tests.soundness.world import REFUSED, World, decisions, of_model, received, sent
+from tests.soundness.world import REFUSED, SETTINGS, World, decisions, of_model, received, sent
 
 extend: Any = _extend
 
@@ -88,6 +90,20 @@ def test_use_changes_neither_views_nor_values(world: World) -> None:
         assert same(value, before)
     assert json.dumps([view.input_schema, view.output_schema]) == shown
     assert world.view() is view
+
+
+@property_of_worlds
+def test_a_view_is_the_same_whoever_came_before(world: World) -> None:
+    gates = world.random.sample(GATES, world.random.randint(0, len(GATES)))
+    for answers in (frozenset(GATES), frozenset(gates), world.answers):
+        for options in ({}, {"nullable_inputs": "opt-in"}):
+            view = world.view(answers, **options)
+            alone = ToolContract.parse(world.docstring, settings=SETTINGS(**options)).view_of(decisions(answers))
+            assert listed(view) == listed(alone), answers
+            for arguments in world.arguments(1):
+                assert told(view.filter_input, arguments) == told(alone.filter_input, arguments), arguments
+            for value in world.results(1):
+                assert told(view.filter_output, value) == told(alone.filter_output, value), value
 
 
 # -- lenient reading ----------------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ REFUSED = "refused"
 """What stands for arguments that are not accepted and results that are withheld."""
 
 
-_settings = functools.cache(Settings)
+SETTINGS = functools.cache(Settings)
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class World:
     model: model.Model
 
     def view(self, answers: frozenset[tuple[str, str]] | None = None, **options: Any) -> CallerView:
-        settings = _settings(**options) if options else None
+        settings = SETTINGS(**options) if options else None
         return self.contract.view_of(decisions(self.answers if answers is None else answers), settings)
 
     def results(self, count: int, slips: float = 0.03) -> list[Any]:
