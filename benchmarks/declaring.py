@@ -1,26 +1,61 @@
-"""What declaring a tool costs above plain FastMCP: `python benchmarks/declaring.py [--quick]`.
+"""Declaring a tool: `python -m benchmarks.declaring [--quick]`.
 
-The reference docstring has eight inputs, five aliases and an output of three members. The decorator and FastMCP's own
-registration are timed in turn in one run; then docstrings of one, ten and a hundred times as many aliases, whose cost
-should grow with their length and no faster.
+The reference docstring has eight inputs, five aliases and an output of three members. Then docstrings of one, ten and a
+hundred times as many aliases, whose cost should grow with their length and no faster.
 """
 
 from __future__ import annotations
 
-import argparse
-import gc
 import statistics
-import time
 from collections.abc import Callable
-from functools import partial, update_wrapper
+from functools import update_wrapper
 from types import FunctionType
 from typing import Any, TypeVar, cast
 
 from fastmcp.tools import FunctionTool
 
+from benchmarks.measuring import seconds, turn_by_turn
+from benchmarks.table import Report, Row, Table, run
 from fastmcp_authz import ToolContract, authorized_tool
 
+BAR = 1.5
+
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+async def declaring(quick: bool) -> Report:
+    """Decorator and registration against registration alone."""
+    rounds = 3 if quick else 300
+
+    async def plain() -> object:
+        return FunctionTool.from_function(fresh(undecorated))
+
+    async def ours() -> object:
+        return FunctionTool.from_function(authorized_tool(fresh(search_applicants)))
+
+    turns = await turn_by_turn([plain, ours], rounds)
+    above = turns.difference(1, above=0)
+    row = Row(
+        "declaring a tool",
+        f"{turns.seconds(0) * 1_000:.2f} ms",
+        f"{turns.seconds(1) * 1_000:.2f} ms",
+        f"{above} ms more",
+        f"<= {BAR} ms more",
+        above.value <= BAR,
+    )
+    lengths = [await _reading(times, max(1, rounds // (10 * times))) for times in ((1, 10) if quick else (1, 10, 100))]
+    return Report([row], [Table("Reading a docstring:", ("docstring", "kB", "ms", "ms a kB"), lengths)])
+
+
+async def _reading(times: int, runs: int) -> tuple[str, ...]:
+    docstring = of_length(times)
+    size = len(docstring) / 1_000
+
+    async def parse() -> object:
+        return ToolContract.parse(docstring)
+
+    took = statistics.median([await seconds(parse) for _ in range(runs)]) * 1_000
+    return f"{times}x", f"{size:.1f}", f"{took:.2f}", f"{took / size:.2f}"
 
 
 def search_applicants(
@@ -91,51 +126,5 @@ def of_length(times: int) -> str:
     return "\n".join([*aliases, f"@rbs type output = {{ {fields} }}", "#: () -> output"])
 
 
-def median(work: Callable[[], object], runs: int) -> float:
-    """Milliseconds."""
-    taken: list[float] = []
-    for _ in range(runs):
-        started = time.perf_counter()
-        work()
-        taken.append((time.perf_counter() - started) * 1_000)
-    return statistics.median(taken)
-
-
-def interleaved(first: Callable[[], object], second: Callable[[], object], runs: int) -> tuple[float, float]:
-    """Medians in milliseconds of two pieces of work that are done in turn."""
-    pairs = [(median(first, 1), median(second, 1)) for _ in range(runs)]
-    return statistics.median(a for a, _ in pairs), statistics.median(b for _, b in pairs)
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="a few runs, to see that it works")
-    quick = parser.parse_args().quick
-    runs = 5 if quick else 300
-    gc.collect()
-    gc.freeze()
-
-    def decorated() -> object:
-        return FunctionTool.from_function(authorized_tool(fresh(search_applicants)))
-
-    def plain() -> object:
-        return FunctionTool.from_function(fresh(undecorated))
-
-    ours, theirs = interleaved(decorated, plain, runs)
-    print("| declaring a tool | ms |")
-    print("|---|---|")
-    print(f"| plain FastMCP | {theirs:.2f} |")
-    print(f"| decorated | {ours:.2f} |")
-    print(f"| above plain | {ours - theirs:.2f} |")
-    print()
-    print("| docstring | kB | ms | ms a kB |")
-    print("|---|---|---|---|")
-    for times in (1, 10, 100):
-        docstring = of_length(times)
-        size = len(docstring) / 1_000
-        took = median(partial(ToolContract.parse, docstring), max(1, runs // (10 * times)))
-        print(f"| {times}x | {size:.1f} | {took:.2f} | {took / size:.2f} |")
-
-
 if __name__ == "__main__":
-    main()
+    run(declaring)

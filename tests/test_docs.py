@@ -13,7 +13,8 @@ import pytest
 from fastmcp import Client, FastMCP
 from mcp_types import CallToolResult
 
-from fastmcp_authz import Authz
+from fastmcp_authz import Authz, Settings
+from fastmcp_authz.callers.deciding import CONCURRENT_PREDICATES
 
 DOCS = Path(__file__).parents[1] / "docs"
 
@@ -48,6 +49,22 @@ def test_every_section_that_the_code_points_at_is_there() -> None:
     assert set(re.findall(r"SPEC sections? (\d+)", code)) <= sections
     for title in re.findall(r'SPEC section \d+, "([^"]+)"', code):
         assert f"**{title}" in page or f"{title}" in page, title
+
+
+def test_the_example_of_the_page_on_performance(capsys: pytest.CaptureFixture[str]) -> None:
+    (source,) = blocks("performance.md")
+    exec(compile(source, "performance.md", "exec", dont_inherit=True), {"__name__": "cached"})
+    assert capsys.readouterr().out == "0 10000 0 0 0\n"
+    page = (DOCS / "performance.md").read_text(encoding="utf-8")
+    assert f"`cached_views` ({Settings.model_fields['cached_views'].default:,}; or" in page
+    assert f"{CONCURRENT_PREDICATES} at a time" in page
+
+
+def test_the_commands_of_the_page_on_performance_are_there() -> None:
+    (block,) = re.findall(r"```sh\n(.*?)```", (DOCS / "performance.md").read_text(encoding="utf-8"), re.DOTALL)
+    modules = re.findall(r"python -m (benchmarks(?:\.\w+)?)", block)
+    assert len(modules) == 3
+    assert all((DOCS.parent / module.replace(".", "/")).with_suffix(".py").exists() for module in modules[2:])
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])

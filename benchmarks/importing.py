@@ -1,0 +1,52 @@
+"""Importing the library: `python -m benchmarks.importing [--quick]`.
+
+What `import fastmcp_authz` takes in a fresh interpreter that has just run `from fastmcp import FastMCP`: the difference
+of the two, without the noise that taking it between two interpreters would add.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+from benchmarks.measuring import Middle
+from benchmarks.table import Report, Row, run
+
+BAR = 60
+
+_PROGRAM = """
+from time import perf_counter
+start = perf_counter()
+from fastmcp import FastMCP
+middle = perf_counter()
+import fastmcp_authz
+print(middle - start, perf_counter() - middle)
+"""
+
+
+async def importing(quick: bool) -> Report:
+    """Several interpreters, one after the other; the first writes bytecode and does not count."""
+    pairs = [_imported() for _ in range(1 if quick else 13)]
+    counted = pairs[1:] or pairs
+    plain = Middle.of([fastmcp for fastmcp, _ in counted], scale=1_000)
+    more = Middle.of([ours for _, ours in counted], scale=1_000)
+    row = Row(
+        "importing",
+        f"{plain.value:.0f} ms",
+        f"{plain.value + more.value:.0f} ms",
+        f"{more} ms more",
+        f"<= {BAR} ms more",
+        more.value <= BAR,
+    )
+    return Report([row])
+
+
+def _imported() -> tuple[float, float]:
+    """Seconds that FastMCP takes, and that the library then takes."""
+    printed = subprocess.run([sys.executable, "-c", _PROGRAM], capture_output=True, text=True, check=True).stdout
+    fastmcp, ours = map(float, printed.split())
+    return fastmcp, ours
+
+
+if __name__ == "__main__":
+    run(importing)
