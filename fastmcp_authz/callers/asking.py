@@ -65,10 +65,20 @@ def read_yes(predicate: Predicate, answer: Any) -> bool:
 
 def batch_method(context: Any) -> Callable[[tuple[Predicate, ...]], Any] | None:
     """The context's `decide`, if it has one. One that `__getattr__` makes up on demand is none."""
-    if context is None or inspect.getattr_static(context, "decide", _MISSING) is _MISSING:
+    if context is None or not _has_of_its_own(context, "decide"):
         return None
     method = context.decide
     return method if callable(method) else None
+
+
+def _has_of_its_own(context: Any, name: str) -> bool:
+    """Whether an object or its class has an attribute, found without running any code: `getattr_static` takes long."""
+    if any(name in kind.__dict__ for kind in type(context).__mro__):
+        return True
+    try:
+        return name in object.__getattribute__(context, "__dict__")
+    except AttributeError:  # it has slots, which its class would have shown
+        return False
 
 
 def read_batch(predicates: tuple[Predicate, ...], answers: Any) -> dict[Predicate, bool]:

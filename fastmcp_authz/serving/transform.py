@@ -80,15 +80,24 @@ class AuthzTransform(DecidesForCallers):
         # Around the look-up: mounted servers are looked into without their middleware, and the nearest decides there.
         async with self.jurisdiction.scope():
             ours = _ours(await call_next(name, version=version))
-            if not isinstance(ours, _Ours):
-                return ours
-            (seen,) = await self._seen_here([ours], by_name=True)
-            return seen if seen is not None else await self._another(name, version)
+            passed: set[str | None] = set()
+            while isinstance(ours, _Ours):
+                (seen,) = await self._seen_here([ours], by_name=True)
+                if seen is not None:
+                    return seen
+                highest = ours.shown.version
+                if version is not None or highest is None or highest in passed:
+                    return await self._another(name, version)
+                # A version that is hidden from the caller gives way to the highest one below it, as in lists. FastMCP
+                # does so itself from 4.2 on.
+                passed.add(highest)
+                ours = _ours(await call_next(name, version=VersionSpec(lt=highest)))
+            return ours if ours is not None or not passed else await self._another(name, version)
 
     async def _another(self, name: str, version: VersionSpec | None) -> Tool | None:
-        """What the caller is listed under a name whose first bearer is hidden from the caller.
+        """What the caller is listed under a name of which all that FastMCP finds by itself is hidden from the caller.
 
-        That may be a lower version, or a tool of another provider. FastMCP picks one before anybody is asked.
+        That may be a tool of another provider: FastMCP picks one before anybody is asked.
         """
         tools = await self._server._list_tools()
         for transform in self._server.transforms[: self._server.transforms.index(self)]:
