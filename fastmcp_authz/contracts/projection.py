@@ -9,7 +9,7 @@ that what is hidden is never looked at.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from .opening import PLAIN, MisfitError, Opening, json_key, json_leaf, jsonable, keyed
@@ -287,7 +287,10 @@ class _Compiler:
     def _dispatch(self, name: str, table: Mapping[tuple[bool, Any], Prune]) -> Prune:
         def dispatch(value: Any, opening: Opening) -> Any:
             found = opening.object(value)
-            word = json_leaf(found[name] if name in found else keyed(found).get(name))
+            pinned = found[name] if name in found else keyed(found).get(name)
+            if isinstance(pinned, Iterator) or opening.container(pinned) is not None:
+                raise MisfitError  # no constant, and what is in it is nobody's to look at
+            word = json_leaf(pinned)
             try:
                 prune = table.get((isinstance(word, bool), word))
             except TypeError:

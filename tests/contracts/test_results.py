@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import datetime as dt
 import logging
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -185,3 +186,19 @@ def test_the_order_of_a_set_does_not_follow_what_is_hidden_in_it() -> None:
     for salt in range(20):
         rows = {Secretive(i, f"{salt * 7919 + i * 104729}") for i in range(8)}
         assert sent(seen, {"rows": rows}) == {"rows": [{"id": i} for i in range(8)]}
+
+
+def test_what_stands_where_a_constant_tells_members_apart_is_not_read() -> None:
+    tool = ToolContract.parse(
+        '#: () -> output\n@rbs type output = { kind: "a", x: Integer } | { kind: "b", y: Integer }'
+    )
+    seen = tool.view(None)
+    assert seen.filter_output({"kind": "b", "y": 1}) == {"kind": "b", "y": 1}
+
+    def endless() -> Iterator[str]:
+        while True:
+            yield "SECRET"
+
+    for kind in (endless(), [endless()], {"a": endless()}, (endless(),)):
+        with pytest.raises(OutputWithheldError):
+            seen.filter_output({"kind": kind, "y": 1})
