@@ -7,7 +7,6 @@ import logging
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cache, partial
 from typing import Any, Final, NamedTuple
 
 import jsonschema_rs
@@ -63,14 +62,11 @@ class SchemaText:
     """A JSON Schema as text: a tenth of the memory, and nobody can change it."""
 
     text: bytes
-    shared: Callable[[], Schema]
-    """It, read once for all. Whoever gets it may write into it, so that nothing is ever checked by it."""
 
     @classmethod
     def of(cls, schema: Schema) -> SchemaText:
         """A schema, written down."""
-        text = to_json(schema)
-        return cls(text, cache(partial(from_json, text)))
+        return cls(to_json(schema))
 
     def read(self) -> Schema:
         """It, for the reader alone."""
@@ -159,12 +155,11 @@ class CallerView:
 
     @property
     def listed_schemas(self) -> tuple[Schema, Schema | None]:
-        """What FastMCP's tools hold, of input and output: one object each for all who see the same.
+        """What FastMCP's tools hold, of input and output. Made for whoever asks: a middleware may write into it.
 
         Under `mistyped_output="report"`, which sends what breaks it, clients are told no output schema.
         """
-        output = None if self._output is None or self._options.reports_mistyped else self._output.schema.shared()
-        return self._input.schema.shared(), output
+        return self.input_schema, None if self._options.reports_mistyped else self.output_schema
 
     def with_defaults(self, answers: Mapping[str, Any]) -> CallerView:
         """This view with a caller's own defaults in it, on a copy; answers that break the field's type are left out."""

@@ -160,8 +160,9 @@ async def refuse_renderers(server: Server) -> None:
     for each in _tree(server, without=_authorities):
         for tool, found in await _registered(each):
             shown = ((tool.meta or {}).get("ui") or {}).get("resourceUri")
-            everybodys = not found.gates and found.contract.view_of(frozenset()).visible
-            if isinstance(shown, str) and shown.startswith("ui://prefab/") and not everybodys:
+            if not isinstance(shown, str) or not shown.startswith("ui://prefab/"):
+                continue
+            if found.gates or not found.contract.view_of(frozenset()).visible:
                 raise ConfigurationError(
                     f"{tool.name!r} has app=, and not everybody has the tool: FastMCP lists the page to everybody, by "
                     "the tool's name. Leave out its gates, or give it a resource of your own, "

@@ -26,7 +26,7 @@ from fastmcp_authz.callers.deciding import Caller
 from fastmcp_authz.callers.scope import Authority, CallerUnavailableError, decides_now, find, opened
 from fastmcp_authz.errors import ConfigurationError
 from fastmcp_authz.events import Observer
-from fastmcp_authz.serving._fastmcp import outer_servers, served_by
+from fastmcp_authz.serving._fastmcp import outer_servers
 from fastmcp_authz.serving.admission import NotAdmittedError
 from fastmcp_authz.serving.audit import emit, noting, tell_listed, tell_refused
 from fastmcp_authz.serving.installing import (
@@ -48,7 +48,7 @@ from fastmcp_authz.serving.publishing import OwnReferences, with_own_references
 from fastmcp_authz.serving.rehearsal import refuse_impossible_transforms
 from fastmcp_authz.serving.requests import current_request, request_key
 from fastmcp_authz.serving.results import cannot_answer, refusal, unknown_tool
-from fastmcp_authz.serving.strays import StrayError, is_covered, is_kept, is_stray, names_stray
+from fastmcp_authz.serving.strays import StrayError, is_kept, is_stray, names_stray, uncovered
 from fastmcp_authz.settings import Settings
 
 logger = logging.getLogger("fastmcp_authz")
@@ -223,7 +223,7 @@ class AuthzMiddleware(Protecting):
     def _cover_found(self, listed: Sequence[Tool]) -> bool:
         """Covers the mounted servers that a list has come from and nobody decides for: an author's own provider, or a
         middleware, may mount where no one looks."""
-        found = {server for tool in listed if (server := served_by(tool)) is not None and not is_covered(server)}
+        found = uncovered(listed)
         for server in found:
             cover(server, self.authority)
         return bool(found)

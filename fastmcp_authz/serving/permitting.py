@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, cast
 
-from fastmcp_authz.caches import LeastRecent
 from fastmcp_authz.callers.deciding import Caller
 from fastmcp_authz.contracts.contract import ToolContract
 from fastmcp_authz.contracts.view import CallerView
@@ -23,10 +22,6 @@ class KeptView:
 
     view: CallerView
     cards: dict[tuple[int, int], Any] = field(default_factory=dict[tuple[int, int], Any])
-
-
-Views = LeastRecent[KeptView]
-"""What an `Authz` keeps: by declaration and answers, as many as `Settings.cached_views` says."""
 
 
 class Permission(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import logging
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterable, Sequence
 from typing import Any
 
 import mcp_types
@@ -77,15 +77,15 @@ async def names_stray(server: FastMCP[Any], name: str) -> bool:
     found = await server.get_tool(name)
     if found is None or is_stray(found):
         return True
-    mounted = served_by(found)
-    if mounted is not None:
-        return not is_covered(mounted)
+    if served_by(_registered(found)) is not None:
+        return bool(uncovered([found]))
     return not isinstance(_registered(found), FunctionTool | AuthorizedTool)
 
 
-def is_covered(server: FastMCP[Any]) -> bool:
-    """Whether somebody decides for the tools of a server."""
-    return any(isinstance(each, DecidesForCallers) for each in server.transforms)
+def uncovered(tools: Iterable[Tool]) -> set[FastMCP[Any]]:
+    """The mounted servers that tools have come from, renamed or not, and nobody decides for."""
+    mounted = {server for tool in tools if (server := served_by(_registered(tool))) is not None}
+    return {each for each in mounted if not any(isinstance(made, DecidesForCallers) for made in each.transforms)}
 
 
 class HidesStrays(Middleware):

@@ -5,11 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 from fastmcp import Client, Context, FastMCP
+from fastmcp.server import create_proxy
 from fastmcp.server.middleware import Middleware
 from fastmcp.server.middleware.caching import ResponseCachingMiddleware
 from fastmcp.server.providers import FastMCPProvider
 
-from fastmcp_authz.serving._fastmcp import caches_are_public, caches_responses, outer_servers, wrapped_provider
+from fastmcp_authz.serving._fastmcp import (
+    caches_are_public,
+    caches_responses,
+    is_proxy,
+    outer_servers,
+    served_by,
+    wrapped_provider,
+)
 from fastmcp_authz.serving.requests import request_key
 from tests.serving.people import ERAS
 
@@ -23,6 +31,22 @@ def test_a_wrapped_provider_still_shows_what_it_wraps() -> None:
         provider = wrapped_provider(provider)
     assert provider is not None, "FastMCP has renamed `_WrappedProvider._inner`: mounts with a namespace go uncovered"
     assert provider.server is child
+
+
+async def test_a_mounted_servers_tool_still_shows_its_server() -> None:
+    parent: FastMCP[Any] = FastMCP("parent")
+    child: FastMCP[Any] = FastMCP("child")
+    child.tool(lambda: None, name="inner")
+    parent.mount(child)
+    (tool,) = await parent.list_tools()
+    assert served_by(tool) is child, "FastMCP has renamed `FastMCPProviderTool._server`: some mounts go uncovered"
+    assert served_by(await child.get_tool("inner") or tool) is None
+
+
+def test_a_proxy_is_still_known_by_its_name() -> None:
+    proxy = create_proxy(FastMCP("behind"))
+    assert any(map(is_proxy, proxy.providers)), "FastMCP has renamed ProxyProvider: set-up would call other servers"
+    assert not any(map(is_proxy, FastMCP("x").providers))
 
 
 def test_a_public_cache_scope_is_still_seen() -> None:

@@ -109,6 +109,18 @@ async def test_what_a_mounted_server_puts_in_past_us_is_not_there(mode: str) -> 
     await assert_absent(child, mode, "vault", "other")
 
 
+@pytest.mark.parametrize("mode", ERAS)
+async def test_a_renamed_tool_of_a_mounted_server_that_runs_a_guard_is_still_there(mode: str) -> None:
+    child: FastMCP[Any] = FastMCP("child")
+    child.tool(lambda: vault(), name="plain")
+    mcp: FastMCP[Any] = FastMCP("x", transforms=[ToolTransform({"plain": ToolTransformConfig(name="other")})])
+    mcp.mount(child)
+    Authz(mcp, context=People())
+    assert set(await tools_of(mcp, mode=mode)) == {"other"}
+    assert "This is not available here." in text_of(await call(mcp, "other", {}, "admin", mode=mode))
+    assert not ran
+
+
 # -- running without the context of the request -------------------------------------------------------------------
 
 
@@ -219,6 +231,7 @@ class WritesInto(Middleware):
                 tool.tags.add("SECRET")
                 tool.meta["note"] = "SECRET"
                 tool.annotations.title = "SECRET"
+                tool.output_schema["title"] = "SECRET"
         return tools
 
 
