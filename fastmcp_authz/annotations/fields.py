@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from parsimonious.nodes import Node
-
 from fastmcp_authz.annotations import grammar
 from fastmcp_authz.annotations.scanner import BlockText
 from fastmcp_authz.annotations.syntax import Field, Record, Source, Tag, Tagged, Type
@@ -16,7 +14,9 @@ from fastmcp_authz.errors import Problem, shortened
 if TYPE_CHECKING:
     from re import Match
 
-_WrittenField = tuple["Match[str]", Node | None]
+    from parsimonious.nodes import Node
+
+_WrittenField = tuple["Match[str]", "Node | None"]
 """The first token of a field, and the field's node if there is more to it than that token."""
 
 

@@ -1,4 +1,8 @@
-"""The grammar in `rbs.peg`, loaded once: block text in, parse tree out."""
+"""The grammar in `rbs.peg`, loaded once: block text in, parse tree out.
+
+It is loaded with the first block that is read, and parsimonious with it: both together take longer to import than all
+else that the library needs of others.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +10,12 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib import resources
+from typing import TYPE_CHECKING
 
-from parsimonious.exceptions import ParseError
-from parsimonious.expressions import Compound, Expression, Regex
-from parsimonious.grammar import Grammar
-from parsimonious.nodes import Node
+if TYPE_CHECKING:
+    from parsimonious.expressions import Expression, Regex
+    from parsimonious.grammar import Grammar
+    from parsimonious.nodes import Node
 
 _DEFINITION = re.compile(r"^# where (\{\w+\}) +is (\S+)", re.MULTILINE)
 
@@ -29,6 +34,8 @@ def parse(rule: str, text: str) -> Node:
     Raises:
         GrammarMismatch: it is not.
     """
+    from parsimonious.exceptions import ParseError
+
     try:
         return _grammar(text.isascii())[rule].parse(text)
     except ParseError as error:
@@ -48,6 +55,8 @@ def _grammar(ascii_only: bool) -> Grammar:
     parsimonious has the `regex` module match its tokens, which knows all Unicode identifiers. For ASCII there is no
     need of it, and a token costs `re` a fifth.
     """
+    from parsimonious.grammar import Grammar
+
     rules = resources.files(__package__).joinpath("rbs.peg").read_text(encoding="utf-8")
     if ascii_only:
         rules = rules.replace(r"[\p{XID_Start}_]\p{XID_Continue}", "[A-Za-z_][0-9A-Za-z_]")
@@ -64,6 +73,8 @@ def _grammar(ascii_only: bool) -> Grammar:
 
 def _tokens(expressions: Iterable[Expression]) -> Iterator[Regex]:
     """Find the regular expressions among some rules and what they are made of; a rule stands for itself alone."""
+    from parsimonious.expressions import Compound, Regex
+
     for expression in expressions:
         if isinstance(expression, Regex):
             yield expression

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-
-from parsimonious.nodes import Node
+from typing import TYPE_CHECKING
 
 from fastmcp_authz.annotations import grammar, messages
 from fastmcp_authz.annotations.fields import FieldReader
@@ -17,6 +16,9 @@ from fastmcp_authz.annotations.scanner import BlockText
 from fastmcp_authz.annotations.syntax import Alias, Import, Signature, Source, Span
 from fastmcp_authz.annotations.tokens import word
 from fastmcp_authz.errors import Problem, shortened
+
+if TYPE_CHECKING:
+    from parsimonious.nodes import Node
 
 Declaration = Alias | Import | Signature
 _PARAMETER = re.compile(r"(?:unchecked\s+(?!,))?(?:(?:in|out)\s+(?!,))?(?P<name>[^\s,]+)\s*(?P<comma>,)?")

@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from parsimonious.nodes import Node
-
 from fastmcp_authz.annotations import grammar, pythonisms
 from fastmcp_authz.annotations.scanner import BlockText
 from fastmcp_authz.annotations.syntax import (
@@ -27,6 +25,8 @@ from fastmcp_authz.errors import Problem, shortened
 
 if TYPE_CHECKING:
     from re import Match
+
+    from parsimonious.nodes import Node
 
 
 class Part(NamedTuple):
