@@ -130,7 +130,9 @@ def test_lenient_reading_only_turns_refusals_into_what_fits(world: World) -> Non
                 assert same(strict, lenient), arguments
             elif lenient != REFUSED:
                 event("read leniently")
-                read = {name: value for name, value in lenient.items() if name in arguments}  # the rest are defaults
+                # The rest are defaults: of what was not sent, or was sent as a null that says so.
+                meant = {name for name, value in arguments.items() if value is not None or lenient.get(name) is None}
+                read = {name: value for name, value in lenient.items() if name in meant}
                 assert standard.is_valid(read), (arguments, read)
                 if STANDARD(view.input_schema).is_valid(read):
                     assert same(of_model(model.received, read), lenient), "nothing in it is undeclared"
