@@ -80,24 +80,24 @@ def _input_side(of: Prepared, decisions: Decisions, settings: Settings) -> Input
     tree, root = _input_tree(of, decisions, settings)
     enforced = _enforced_input(tree, settings)
     shown = document(strict(tree), close_root=True, strict=True) if settings.strict_schema else enforced
+    text = SchemaText.of(enforced.schema)
     notes = {f.name: tree.resolve(f.shape).notes for f in root.fields}
     return InputSide(
-        schema=SchemaText.of(shown.schema),
+        schema=text if shown is enforced else SchemaText.of(shown.schema),
         names=frozenset(notes),
         defaults={name: note.default[0] for name, note in notes.items() if note.default},
         keys=_personal_keys(tree, root),
         personal=_personal(shown, enforced, tree),
-        check=cache(partial(_input_check, of, decisions, settings)),
+        check=cache(partial(_input_check, of, decisions, settings, text)),
     )
 
 
-def _input_check(of: Prepared, decisions: Decisions, settings: Settings) -> InputCheck:
+def _input_check(of: Prepared, decisions: Decisions, settings: Settings, schema: SchemaText) -> InputCheck:
     """What arguments go through. Reveals once more: a view that is only listed keeps no tree."""
     tree, root = _input_tree(of, decisions, settings)
-    schema = SchemaText.of(_enforced_input(tree, settings).schema).read()
     return InputCheck(
         schema=schema,
-        validator=compile_validator(schema),
+        validator=compile_validator(schema.read()),
         prune=pruner(tree, judge_whole=True),
         reader=Reader(tree),
         names=frozenset(f.name for f in root.fields),
@@ -134,21 +134,21 @@ def _output_side(of: Prepared, decisions: Decisions, settings: Settings) -> Outp
         return None
     enforced = document(tree)
     shown = document(strict(tree), strict=True) if settings.strict_schema else enforced
+    text = SchemaText.of(enforced.schema)
     return OutputSide(
-        schema=SchemaText.of(shown.schema),
+        schema=text if shown is enforced else SchemaText.of(shown.schema),
         personal=_personal(shown, enforced, tree),
-        check=cache(partial(_output_check, of, decisions, settings)),
+        check=cache(partial(_output_check, of, decisions, settings, text)),
     )
 
 
-def _output_check(of: Prepared, decisions: Decisions, settings: Settings) -> OutputCheck:
+def _output_check(of: Prepared, decisions: Decisions, settings: Settings, schema: SchemaText) -> OutputCheck:
     """What return values go through. Reveals once more, as for arguments."""
     tree = _output_tree(of, decisions)
     assert tree is not None, "a side that is not there is not asked"
-    schema = SchemaText.of(document(tree).schema).read()
     return OutputCheck(
         schema=schema,
-        validator=compile_validator(schema),
+        validator=compile_validator(schema.read()),
         prune=pruner(tree),
         ways=alternatives(tree),
         deep=may_be_deep(tree),

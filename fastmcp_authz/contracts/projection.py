@@ -46,6 +46,7 @@ def canonical(value: Any) -> str:
 
 
 _MISFIT: Final = object()
+_TEXT: Final = frozenset({str})
 
 
 class _Compiler:
@@ -182,7 +183,7 @@ class _Compiler:
         def prune_record(value: Any, opening: Opening) -> Any:
             found = value if type(value) is dict else opening.object(value)
             kept = {name: found[name] for name in names if name in found}
-            if len(kept) < len(names) and any(type(key) is not str for key in found):
+            if len(kept) < len(names) and not _TEXT.issuperset(map(type, found)):
                 found = keyed(found)
                 kept = {name: found[name] for name in names if name in found}
             if demanding or not _has_no_parts(kept.values()):

@@ -17,10 +17,10 @@ from . import refusals
 from .explaining import departures, explained
 from .left_out import left_out
 from .lenient import Reader
-from .opening import MisfitError, Opening
+from .opening import PLAIN, MisfitError, Opening
 from .projection import Prune
 from .schema import Schema, Slot
-from .writing import UnwritableError, written
+from .writing import UnwritableError, Written, written
 
 _log = logging.getLogger("fastmcp_authz")
 
@@ -29,7 +29,7 @@ _log = logging.getLogger("fastmcp_authz")
 class InputCheck:
     """What arguments go through; made when the first ones come, since most views are only ever listed."""
 
-    schema: Schema
+    schema: SchemaText
     """What is enforced: what is advertised, and what `strict_schema` leaves unsaid."""
     validator: jsonschema_rs.Draft202012Validator
     prune: Prune
@@ -44,7 +44,7 @@ class InputCheck:
 class OutputCheck:
     """What return values go through; made when the first one comes."""
 
-    schema: Schema
+    schema: SchemaText
     """What is enforced: what is advertised, and what `strict_schema` leaves unsaid."""
     validator: jsonschema_rs.Draft202012Validator
     prune: Prune
@@ -121,6 +121,8 @@ class Pruned(NamedTuple):
     """A result for one caller."""
 
     sent: dict[str, Any]
+    text: bytes
+    """The same, as JSON text in UTF-8."""
     left_out: tuple[str, ...]
     """Paths of what is not sent of it: `rows[].ssn`."""
 
@@ -213,7 +215,7 @@ class CallerView:
             raise InvalidInputError(refusals.invalid_values(name, [_NO_ARGUMENTS])) from None
         for key, value in side.defaults.items():
             if key not in received:
-                received[key] = copy.deepcopy(value)
+                received[key] = value if type(value) in PLAIN else copy.deepcopy(value)
         return received
 
     def filter_output(self, value: Any, *, tool: str | None = None) -> dict[str, Any]:
@@ -226,7 +228,8 @@ class CallerView:
         Raises:
             OutputWithheldError: The value fits nothing that this caller may see. `report` says why, for the operator.
         """
-        return self._pruned(value, tool or self.name)[0]
+        sent: dict[str, Any] = self._pruned(value, tool or self.name)[0].data
+        return sent
 
     def prune(self, value: Any, *, tool: str | None = None) -> Pruned:
         """`filter_output`, and the paths of what the value had beside it.
@@ -238,23 +241,23 @@ class CallerView:
         assert self._output is not None
         check = self._output.check()
         try:
-            return Pruned(sent, left_out(value, sent, opening, check.fields))
+            return Pruned(sent.data, sent.text, left_out(value, sent.data, opening, check.fields))
         except Exception:  # a value's own code may run; what is sent is made already
-            return Pruned(sent, ())
+            return Pruned(sent.data, sent.text, ())
 
-    def _pruned(self, value: Any, name: str) -> tuple[dict[str, Any], Opening]:
+    def _pruned(self, value: Any, name: str) -> tuple[Written, Opening]:
         side = self._output
         if side is None:
             raise OutputWithheldError(refusals.withheld(name), ("nothing of the output is visible to this caller",))
         check, opening = side.check(), Opening()
         report: tuple[str, ...] = ()
         try:
-            sent: dict[str, Any] = written(check.prune(value, opening), deep=check.deep)
-            if check.validator.is_valid(sent):
+            sent = written(check.prune(value, opening), deep=check.deep)
+            if check.validator.is_valid(sent.data):
                 return sent, opening
-            report = departures(check.validator, check.schema, sent, check.ways)
+            report = departures(check.validator, check.schema.read(), sent.data, check.ways)
             if check.reporting is not None:
-                shown: dict[str, Any] = written(check.reporting(value, opening), deep=check.deep)
+                shown = written(check.reporting(value, opening), deep=check.deep)
                 _log.warning("%s: sent a result that breaks its declared type: %s", name, "; ".join(report))
                 return shown, opening
         except MisfitError:
@@ -274,7 +277,7 @@ def _read_again(check: InputCheck, known: dict[str, Any], lenient: bool, name: s
     read = check.reader.arguments(known) if lenient else known
     if lenient and to_json(read) and check.validator.is_valid(read):  # a text may spell what is no Unicode
         return read
-    problems = list(explained(check.validator, check.schema, read, check.ways))
+    problems = list(explained(check.validator, check.schema.read(), read, check.ways))
     names = dict.fromkeys(re.split(r"[.\[:]", problem, maxsplit=1)[0] for problem in problems)
     raise InvalidInputError(refusals.invalid_values(name, problems), [key for key in names if key in check.names])
 

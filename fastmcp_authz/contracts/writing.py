@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import AsyncIterable, Iterator
 from graphlib import CycleError, TopologicalSorter
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from pydantic_core import from_json, to_json
 
@@ -22,6 +22,13 @@ _LONGEST_PATH: Final = 80
 _SUSPECT: Final = (b"NaN", b"Infinity")
 """What the JSON text of a value shows where a number in it may have no JSON form; a look that is cheap."""
 _DIGITS: Final = bytes.maketrans(b"123456789", b"000000000")
+
+
+class Written(NamedTuple):
+    """JSON data, and the same as text."""
+
+    data: Any
+    text: bytes
 
 
 class UnwritableError(Exception):
@@ -42,7 +49,7 @@ def may_be_deep(tree: Tree) -> bool:
     return deepest(tree) > _DEEPEST
 
 
-def written(pruned: Any, *, deep: bool) -> Any:
+def written(pruned: Any, *, deep: bool) -> Written:
     """What was pruned as JSON data, down to the last part.
 
     Args:
@@ -54,24 +61,24 @@ def written(pruned: Any, *, deep: bool) -> Any:
     """
     try:
         data = jsonable(pruned)
-        payload = to_json(data)
+        text = to_json(data)
     except Exception as error:  # whatever the code of the value raises
         raise UnwritableError(_first_unwritable(pruned, "", ()) or type(error).__name__) from None
-    if _is_suspect(payload, deep=deep):
+    if _is_suspect(text, deep=deep):
         found = _first_unwritable(data, "", ())
         if found is not None:
             raise UnwritableError(found)
-    return data
+    return Written(data, text)
 
 
-def _is_suspect(payload: bytes, *, deep: bool) -> bool:
-    if any(token in payload for token in _SUSPECT):
+def _is_suspect(text: bytes, *, deep: bool) -> bool:
+    if any(token in text for token in _SUSPECT):
         return True
-    if len(payload) > _LONGEST_NUMBER and b"0" * (_LONGEST_NUMBER + 1) in payload.translate(_DIGITS):
+    if len(text) > _LONGEST_NUMBER and b"0" * (_LONGEST_NUMBER + 1) in text.translate(_DIGITS):
         return True
-    if deep and payload.count(b"[") + payload.count(b"{") > _DEEPEST:
+    if deep and text.count(b"[") + text.count(b"{") > _DEEPEST:
         try:
-            from_json(b"[" * _ENVELOPE + payload + b"]" * _ENVELOPE)
+            from_json(b"[" * _ENVELOPE + text + b"]" * _ENVELOPE)
         except ValueError:
             return True
     return False

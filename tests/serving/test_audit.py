@@ -72,7 +72,7 @@ async def test_a_list_tells_what_was_shown_and_which_predicates_hid_the_rest(mod
 @pytest.mark.parametrize(
     ("tool", "arguments", "expected"),
     [
-        ("rows", {}, {"outcome": "sent", "pruned": ("rows[].ssn", "rows[].extra", "total")}),
+        ("rows", {}, {"outcome": "sent", "pruned": ("total", "rows[].ssn", "rows[].extra")}),
         ("rows", {"limit": 4}, {"outcome": "withheld", "report": ("rows: must be a list, text was returned",)}),
         ("rows", {"limit": 3}, {"outcome": "error"}),
         ("rows", {"verbose": True}, {"outcome": "unknown_keys", "keys": ("verbose",)}),

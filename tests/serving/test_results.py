@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from mcp_types import TextContent
 from pydantic import BaseModel, ValidationError
+from pydantic_core import to_json
 
 from fastmcp_authz import Settings
 from fastmcp_authz.callers.deciding import Caller
@@ -42,7 +43,7 @@ class View:
     def prune(self, value: Any, *, tool: str | None = None) -> Pruned:
         if self._error is not None:
             raise self._error
-        return Pruned(value, ())
+        return Pruned(value, to_json(value), ())
 
 
 def record() -> CallRecord:
