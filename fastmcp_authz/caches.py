@@ -34,15 +34,15 @@ class CacheFigures:
     """How a cache has done so far."""
 
     kept: int
-    """How many things it holds."""
+    """How many views it holds; a list of tools that is kept as a whole counts as its tools."""
     bound: int
     """How many it may hold."""
     found: int
-    """How often what was asked for was there."""
+    """How many were there when they were asked for."""
     made: int
-    """How often it had to be made."""
+    """How many had to be made."""
     dropped: int
-    """How often the least recently used one had to go."""
+    """How many had to go, since others were used more recently."""
 
 
 class LeastRecent(Generic[Made]):
@@ -50,32 +50,48 @@ class LeastRecent(Generic[Made]):
 
     def __init__(self, size: int) -> None:
         self._size = size
-        self._kept: OrderedDict[Hashable, Made] = OrderedDict()
+        self._kept: OrderedDict[Hashable, tuple[Made, int]] = OrderedDict()
+        self._weight = 0
         self._lock = threading.Lock()
         self._found = self._made = self._dropped = 0
 
-    def get(self, key: Hashable, make: Callable[[], Made], fits: Callable[[Made], bool] | None = None) -> Made:
-        """What is kept for `key` if it `fits`, else what `make` makes."""
-        with self._lock:
-            made = self._kept.get(key)
-            if made is not None:
-                self._kept.move_to_end(key)
-                self._found += 1
-        if made is not None and (fits is None or fits(made)):
-            return made
-        made = make()  # unlocked: it may take long, or come here again
-        with self._lock:
-            self._made += 1
-            self._kept[key] = made
-            if len(self._kept) > self._size:
-                self._kept.popitem(last=False)
-                self._dropped += 1
+    def get(self, key: Hashable, make: Callable[[], Made]) -> Made:
+        """What is kept for `key`, else what `make` makes."""
+        made = self.find(key)
+        if made is None:
+            made = make()  # unlocked: it may take long, or come here again
+            self.keep(key, made)
         return made
+
+    def find(self, key: Hashable) -> Made | None:
+        """What is kept for `key`."""
+        with self._lock:
+            found = self._kept.get(key)
+            if found is None:
+                return None
+            self._kept.move_to_end(key)
+            made, weight = found
+            self._found += weight
+            return made
+
+    def keep(self, key: Hashable, made: Made, weight: int = 1) -> None:
+        """Keeps what was made for `key`, which counts as so many. What is too heavy for all the room is not kept."""
+        with self._lock:
+            self._made += weight
+            if weight > self._size:
+                return
+            before = self._kept.pop(key, None)
+            self._weight += weight - (before[1] if before is not None else 0)
+            self._kept[key] = made, weight
+            while self._weight > self._size:
+                _, (_, dropped) = self._kept.popitem(last=False)
+                self._weight -= dropped
+                self._dropped += dropped
 
     def figures(self) -> CacheFigures:
         """How it has done so far."""
         with self._lock:
-            return CacheFigures(len(self._kept), self._size, self._found, self._made, self._dropped)
+            return CacheFigures(self._weight, self._size, self._found, self._made, self._dropped)
 
     def __len__(self) -> int:
         return len(self._kept)

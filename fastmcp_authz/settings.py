@@ -43,7 +43,7 @@ class Settings(BaseSettings):
     """Advertise only what strict tool-use modes take; the full contract is still what is enforced."""
     predicate_timeout: float = Field(default=5.0, gt=0)
     """Seconds that an awaited answer may take, and the building of a server context; later is a no."""
-    cached_views: int = Field(default=12_288, gt=0)
+    cached_views: int = Field(default=6_144, gt=0)
     """How many views an `Authz` keeps, of all its tools; a contract used by itself keeps as many."""
     shared_type_paths: tuple[Path, ...] = ()
     """Folders of shared `.rbs` files, before `sig/shared` beside the declaring module."""

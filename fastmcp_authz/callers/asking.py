@@ -42,8 +42,10 @@ def answer_of(context: Any, predicate: Predicate, missing: MissingPredicate) -> 
     if predicate.on == "current_user":
         return _ask_current_user(context, predicate)
     method = _defined(context, predicate.name)
+    if callable(method):
+        return method(predicate.value)
     if method is not _MISSING:
-        return _called(method, predicate)
+        raise _not_callable(method, predicate)
     if predicate.name == "requires":
         can = _user_can(context)
         return _called(can, predicate) if can is not _MISSING else _nobody_answers(context, predicate)
@@ -73,8 +75,11 @@ def batch_method(context: Any) -> Callable[[tuple[Predicate, ...]], Any] | None:
 
 def _has_of_its_own(context: Any, name: str) -> bool:
     """Whether an object or its class has an attribute, found without running any code: `getattr_static` takes long."""
-    if any(name in kind.__dict__ for kind in type(context).__mro__):
-        return True
+    if isinstance(context, type):
+        return inspect.getattr_static(context, name, _MISSING) is not _MISSING
+    for kind in type(context).__mro__:
+        if name in kind.__dict__:
+            return True
     try:
         return name in object.__getattribute__(context, "__dict__")
     except AttributeError:  # it has slots, which its class would have shown
@@ -113,7 +118,7 @@ def _ask_current_user(context: Any, predicate: Predicate) -> Any:
     user = _defined(context, "current_user")
     if user is None:
         return False  # nobody is logged in
-    can = _user_can(context)
+    can = _MISSING if user is _MISSING else _defined(user, "can")
     if can is not _MISSING:
         return _called(can, predicate)
     requires = _defined(context, "requires")
@@ -127,8 +132,12 @@ def _user_can(context: Any) -> Any:
 
 def _called(method: Any, predicate: Predicate) -> Any:
     if not callable(method):
-        raise TypeError(f"{predicate.name} is a {type(method).__name__}, no method that answers a question")
+        raise _not_callable(method, predicate)
     return method(predicate.value)
+
+
+def _not_callable(method: Any, predicate: Predicate) -> TypeError:
+    return TypeError(f"{predicate.name} is a {type(method).__name__}, no method that answers a question")
 
 
 def _defined(owner: Any, name: str) -> Any:
@@ -140,7 +149,7 @@ def _defined(owner: Any, name: str) -> Any:
     try:
         return getattr(owner, name)
     except AttributeError:
-        if inspect.getattr_static(owner, name, _MISSING) is not _MISSING:
+        if _has_of_its_own(owner, name):
             raise
         return _MISSING
 

@@ -62,11 +62,13 @@ ContextBuilder: TypeAlias = Callable[[Request], Any]
 
 def is_ready(made: Any) -> bool:
     """Whether what a builder returned is the server context itself, with nothing to await, to enter or to close."""
+    kind = type(made)
     return not (
-        inspect.isawaitable(made)
+        hasattr(kind, "__await__")
+        or hasattr(kind, "__aenter__")
+        or hasattr(kind, "__enter__")
         or inspect.isgenerator(made)
         or inspect.isasyncgen(made)
-        or isinstance(made, AbstractAsyncContextManager | AbstractContextManager)
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from fastmcp_authz.caches import LeastRecent
 from fastmcp_authz.callers.asking import answer_of, batch_method, is_own, read_batch, read_yes
-from fastmcp_authz.callers.predicates import Decisions, Predicate
+from fastmcp_authz.callers.predicates import Decisions, Predicate, Questions, questions
 from fastmcp_authz.events import Event, Observer, PredicateFailed
 from fastmcp_authz.settings import Settings
 
@@ -65,26 +65,28 @@ class Caller:
         except Exception:  # it is asked again when there is something to ask, and told of then
             return False
 
-    async def answers(self, predicates: Collection[Predicate]) -> tuple[bool, ...]:
-        """The answer to each of `predicates`. Asks what this caller was not asked before."""
-        if not predicates:
-            return ()
-        known = self._answers
-        try:
-            return tuple([known[each.text] for each in predicates])
-        except KeyError:
+    async def ask(self, asked: Questions) -> None:
+        """Asks what this caller was not asked before."""
+        if not asked.keys() <= self._answers.keys():
             async with self._asking:
-                await self._ask(self._open(predicates))
-        return tuple([known[each.text] for each in predicates])
+                await self._ask(self._open(asked))
+
+    def answers(self, asked: Questions) -> tuple[bool, ...]:
+        """The answers, in the order of the questions.
+
+        Raises:
+            KeyError: One was not asked yet.
+        """
+        return tuple(map(self._answers.__getitem__, asked))
 
     async def decide(self, predicates: Collection[Predicate]) -> Decisions:
         """Those of `predicates` that are answered with yes."""
-        await self.answers(predicates)
+        await self.ask(questions(predicates))
         return self._granted(predicates)
 
     def decide_now(self, predicates: Collection[Predicate]) -> Decisions:
         """The same without awaiting: an answer that would have to be awaited is a no."""
-        open_ones = self._open(predicates)
+        open_ones = self._open(questions(predicates))
         if open_ones and (batch := self._batch(open_ones)) is not None:
             self._settle_batch(open_ones, _refuse_to_await("decide", batch, {}))
             return self._granted(predicates)
@@ -115,9 +117,9 @@ class Caller:
             self._keep_default(key, _refuse_to_await(_default_text(key), value, None))
         return {key: self._defaults[key] for key in wanted if key in self._defaults}
 
-    def _open(self, wanted: Collection[Predicate]) -> tuple[Predicate, ...]:
-        """The predicates not answered yet, each once, in the order given."""
-        return tuple({p.text: p for p in wanted if p.text not in self._answers}.values())
+    def _open(self, asked: Questions) -> tuple[Predicate, ...]:
+        """The predicates not answered yet, in the order given."""
+        return tuple([predicate for text, predicate in asked.items() if text not in self._answers])
 
     def _granted(self, wanted: Collection[Predicate]) -> Decisions:
         return frozenset(p for p in wanted if self._answers[p.text])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
@@ -30,12 +31,24 @@ class Predicate:
         prefix = "current_user." if self.on == "current_user" else ""
         object.__setattr__(self, "text", f"{prefix}{self.name}({json.dumps(self.value, ensure_ascii=False)})")
 
+    def __hash__(self) -> int:
+        return hash(self.text)
+
     def __str__(self) -> str:
         return self.text
 
 
 Decisions: TypeAlias = frozenset[Predicate]
 """The predicates that were answered with yes. Whatever is not in it is a no."""
+
+
+Questions: TypeAlias = Mapping[str, Predicate]
+"""Predicates that are asked together, by their `text`."""
+
+
+def questions(predicates: Iterable[Predicate]) -> Questions:
+    """Predicates, ready to be asked."""
+    return {predicate.text: predicate for predicate in predicates}
 
 
 def authorization(flag: str) -> Predicate:

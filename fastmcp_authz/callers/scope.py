@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -117,21 +117,24 @@ class Scope:
 
 def _identity(context: Any, request: Request) -> str | None:
     """What the operator knows the caller by."""
-    token = request.access_token
-    claims = getattr(token, "claims", None)
-    subject = claims.get("sub") if isinstance(claims, Mapping) else None
     try:
         own = getattr(context, "audit_id", None)
     except Exception:
         logger.error("The audit_id of the server context cannot be read.", exc_info=True)
         own = None
-    known = (
-        own,
-        getattr(token, "subject", None),
-        subject,
-        getattr(token, "client_id", None),
-    )
-    return next((str(each) for each in known if isinstance(each, str | int) and each != ""), None)
+    for known in (own, *_subjects(request.access_token)):
+        if isinstance(known, (str, int)) and known != "":
+            return str(known)
+    return None
+
+
+def _subjects(token: Any) -> Iterator[Any]:
+    """Whom an access token is for, as far as it says."""
+    if token is not None:
+        yield getattr(token, "subject", None)
+        claims = getattr(token, "claims", None)
+        yield claims.get("sub") if isinstance(claims, Mapping) else None
+        yield getattr(token, "client_id", None)
 
 
 class _Served:
@@ -202,12 +205,13 @@ class opened:
         self._request = request
 
     async def __aenter__(self) -> Scope:
-        way = next(_links(self._key), None)
+        above = _way.get()
+        way = _last(above, self._key)
         self._begun = _Served(self._key) if way is None else None
         served = way.served if way is not None else self._begun
         assert served is not None
         scope = served.scope(self._authority, self._request)
-        self._token = _way.set(_Link(scope, served, _way.get()))
+        self._token = _way.set(_Link(scope, served, above))
         return scope
 
     async def __aexit__(
@@ -218,25 +222,24 @@ class opened:
             await self._begun.end(kind, error, trace)
 
 
-def find(authority: Authority, key: object | None) -> Scope | None:
-    """The scope of `authority` on the way to here, in the request `key`."""
-    return next((link.scope for link in _links(key) if link.scope.authority is authority), None)
-
-
 def decides_now(authority: Authority, key: object | None) -> bool:
     """Whether the last scope on the way to here, in the request `key`, is that of `authority`."""
-    link = next(_links(key), None)
+    link = _last(_way.get(), key)
     return link is not None and link.scope.authority is authority
 
 
-def nearest(authorities: Collection[Authority], key: object | None) -> Scope | None:
+def nearest(authorities: Container[Authority], key: object | None) -> Scope | None:
     """The last scope of any of `authorities` on the way to here, in the request `key`: the nearest decides."""
-    return next((link.scope for link in _links(key) if link.scope.authority in authorities), None)
+    link = _last(_way.get(), key)
+    while link is not None and link.scope.authority not in authorities:
+        link = _last(link.below, key)
+    return None if link is None else link.scope
 
 
-def _links(key: object | None) -> Iterator[_Link]:
-    link = _way.get() if key is not None else None
-    while link is not None:
-        if link.served.key is key and not link.served.ended:
-            yield link
+def _last(link: _Link | None, key: object | None) -> _Link | None:
+    """The first of a way's links, from `link` down, that is of the request `key`."""
+    if key is None:
+        return None
+    while link is not None and (link.served.key is not key or link.served.ended):
         link = link.below
+    return link

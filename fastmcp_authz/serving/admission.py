@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import inspect
 import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
@@ -43,14 +41,14 @@ class _Admission:
 _admission: ContextVar[_Admission | None] = ContextVar("fastmcp_authz_admission", default=None)
 
 
-@contextmanager
-def admitted() -> Iterator[None]:
+class admitted:
     """Lets guarded functions run in what is called from here, under the current FastMCP context alone."""
-    token = _admission.set(_Admission(current_context(), current_server()))
-    try:
-        yield
-    finally:
-        _admission.reset(token)
+
+    def __enter__(self) -> None:
+        self._token = _admission.set(_Admission(current_context(), current_server()))
+
+    def __exit__(self, *_: object) -> None:
+        _admission.reset(self._token)
 
 
 def require_admission(name: str) -> None:

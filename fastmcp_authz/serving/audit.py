@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import logging
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from time import perf_counter
@@ -55,30 +54,31 @@ def _attributes(event: Event) -> dict[str, str | float | list[str]]:
 class Denials:
     """What was found not to exist for the caller, in one list or call of a client."""
 
-    by_tool: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    by_tool: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """The predicates that said no, by tool."""
-    asked_for: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    asked_for: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """The same, of tools that were asked for by name."""
     caller: Caller | None = None
-    shown: list[str] = field(default_factory=list[str])
+    shown: list[str] = field(default_factory=list)
     called: bool = False
     """Whether a tool of ours was reached: it tells of itself."""
-    handed_out: dict[int, object] = field(default_factory=dict[int, object])
+    handed_out: dict[int, object] = field(default_factory=dict)
     """What the tools stand for that were listed in this request, by identity."""
 
 
 _denials: ContextVar[Denials | None] = ContextVar("fastmcp_authz_denials", default=None)
 
 
-@contextmanager
-def noting() -> Iterator[Denials]:
+class noting:
     """Notes what transforms decide, on behalf of a client who lists or calls."""
-    denials = Denials()
-    token = _denials.set(denials)
-    try:
-        yield denials
-    finally:
-        _denials.reset(token)
+
+    def __enter__(self) -> Denials:
+        denials = Denials()
+        self._token = _denials.set(denials)
+        return denials
+
+    def __exit__(self, *_: object) -> None:
+        _denials.reset(self._token)
 
 
 def note_seen(tool: str, caller: Caller, denied: tuple[str, ...] | None, *, by_name: bool) -> None:
@@ -90,6 +90,21 @@ def note_seen(tool: str, caller: Caller, denied: tuple[str, ...] | None, *, by_n
             denials.shown.append(tool)
         else:
             (denials.asked_for if by_name else denials.by_tool)[tool] = denied
+
+
+def note_listed(
+    caller: Caller,
+    shown: Iterable[str],
+    hidden: Mapping[str, tuple[str, ...]],
+    handed_out: Mapping[int, object],
+) -> None:
+    """A list was made for a caller: what is there by name, what is not, and what the former stands for."""
+    denials = _denials.get()
+    if denials is not None and (shown or hidden):
+        denials.caller = caller
+        denials.shown.extend(shown)
+        denials.by_tool.update(hidden)
+        denials.handed_out.update(handed_out)
 
 
 def note_handed_out(binding: object) -> None:
@@ -110,9 +125,9 @@ def tell_listed(denials: Denials, seconds: float) -> None:
     """The event of a list, if any tool of ours was in question."""
     caller = denials.caller
     if caller is not None:
-        shown = tuple(dict.fromkeys(denials.shown))
+        shown = dict.fromkeys(denials.shown)
         hidden = {name: denied for name, denied in denials.by_tool.items() if name not in shown}
-        caller.observe(ToolsListed(caller.name, shown, hidden, seconds))
+        caller.observe(ToolsListed(caller.name, tuple(shown), hidden, seconds))
 
 
 def tell_refused(denials: Denials, tool: str, seconds: float) -> None:

@@ -23,7 +23,8 @@ from fastmcp_authz.serving.tool import AuthorizedTool, Binding
 
 logger = logging.getLogger("fastmcp_authz")
 
-_SHARED = ("auth",)
+_OURS = frozenset({"auth", "task_config", "parameters", "output_schema", "description"})
+_UNCHANGEABLE = frozenset({str, bool, int, float, type(None)})
 _MOST_CARDS = 256
 """Of one view: a function may be registered under many names, and bound to many objects."""
 
@@ -57,17 +58,19 @@ def card(kept: KeptView, declaration: Declaration, jurisdiction: Jurisdiction, r
     return made
 
 
+def is_personal(view: CallerView, declaration: Declaration) -> bool:
+    """Whether there may be more to a tool than what callers with this view share."""
+    return bool(view.default_keys) or callable(declaration.description)
+
+
 async def personal(shared: Card, view: CallerView, caller: Caller) -> Card:
     """The tool with what is this caller's alone: own defaults, a description made for the caller. On a copy."""
     declaration: Declaration = shared.tool.binding.declaration
-    described = callable(declaration.description)
-    if not view.default_keys and not described:
-        return shared
     changes: dict[str, Any] = {}
     own = await with_own_defaults(view, caller)
     if own is not view:
         changes["parameters"], changes["output_schema"] = own.listed_schemas
-    if described:
+    if callable(declaration.description):
         changes["description"] = await _described(declaration, caller) or shared.tool.description
     return Card(shared.tool.model_copy(update=changes))
 
@@ -75,13 +78,19 @@ async def personal(shared: Card, view: CallerView, caller: Caller) -> Card:
 def _made(
     declaration: Declaration, jurisdiction: Jurisdiction, registered: FunctionTool, view: CallerView
 ) -> AuthorizedTool:
-    # Copies: whoever writes into the tags of a listed tool writes for those alone who see the same.
-    fields = {name: copy.deepcopy(getattr(registered, name)) for name in Tool.model_fields if name not in _SHARED}
-    fields.update((name, getattr(registered, name)) for name in _SHARED)
+    fields = {name: _own(getattr(registered, name)) for name in Tool.model_fields if name not in _OURS}
+    fields["auth"], fields["task_config"] = registered.auth, copy.copy(registered.task_config)
     fields["parameters"], fields["output_schema"] = view.listed_schemas
     fields["description"] = _description(declaration, registered, view)
     # What is registered has been validated, and our schemas are none of pydantic's business.
     return AuthorizedTool.model_construct(binding=Binding(declaration, jurisdiction, registered), **fields)
+
+
+def _own(value: Any) -> Any:
+    """A copy: whoever writes into the tags of a listed tool writes for those alone who see the same."""
+    if type(value) in _UNCHANGEABLE:
+        return value
+    return set(value) if type(value) is set else copy.deepcopy(value)
 
 
 def _description(declaration: Declaration, registered: FunctionTool, view: CallerView) -> str | None:

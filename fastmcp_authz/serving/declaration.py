@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias
 from fastmcp.utilities.docstring_parsing import parse_docstring
 
 from fastmcp_authz.caches import LeastRecent, Same
-from fastmcp_authz.callers.predicates import Predicate
+from fastmcp_authz.callers.predicates import Predicate, Questions, questions
 from fastmcp_authz.contracts.contract import ToolContract
 from fastmcp_authz.serving.running import adapted
 
@@ -62,6 +62,16 @@ class Declaration:
             return adapted(self.original if owner is None else self.original.__get__(owner))
 
         return self._adapters.get(Same(owner), make)
+
+    @functools.cached_property
+    def asked_first(self) -> Questions:
+        """The gates."""
+        return questions(self.gates)
+
+    @functools.cached_property
+    def asked_inside(self) -> Questions:
+        """What is asked of a caller whom the gates let pass."""
+        return questions(self.contract.predicates)
 
     @functools.cached_property
     def null_where_left_out(self) -> frozenset[str]:

@@ -7,7 +7,7 @@ from functools import partial
 from weakref import WeakSet
 
 from fastmcp_authz.callers.scope import Authority, Scope, nearest, opened
-from fastmcp_authz.serving.requests import current_request, request_key
+from fastmcp_authz.serving.requests import current_request
 
 
 class Jurisdiction:
@@ -22,14 +22,13 @@ class Jurisdiction:
         """A server that `authority` decides for has mounted this one."""
         self._authorities.add(authority)
 
-    def scope(self) -> AbstractAsyncContextManager[Scope | None]:
-        """The scope in the current request, `None` where nobody here may decide.
+    def scope(self, key: object | None) -> AbstractAsyncContextManager[Scope | None]:
+        """The scope in the request `key`, the current one, `None` where nobody here may decide.
 
         That is so for a mounted server which is reached by itself: what protects it is not on the way. Without a wire
         request (a background task, the Python interface) there is no way to look at, and the one authority there is
         decides afresh.
         """
-        key = request_key()
         scope = nearest(self._authorities, key)
         authority = self._own
         if authority is None and key is None and len(self._authorities) == 1:

@@ -23,7 +23,7 @@ from pydantic import ValidationError
 
 from fastmcp_authz.callers.context import ContextBuilder
 from fastmcp_authz.callers.deciding import Caller
-from fastmcp_authz.callers.scope import Authority, CallerUnavailableError, decides_now, find, opened
+from fastmcp_authz.callers.scope import Authority, CallerUnavailableError, decides_now, nearest, opened
 from fastmcp_authz.errors import ConfigurationError
 from fastmcp_authz.events import Observer
 from fastmcp_authz.serving._fastmcp import outer_servers
@@ -46,7 +46,7 @@ from fastmcp_authz.serving.installing import (
 from fastmcp_authz.serving.permitting import decide_for_all
 from fastmcp_authz.serving.publishing import OwnReferences, with_own_references
 from fastmcp_authz.serving.rehearsal import refuse_impossible_transforms
-from fastmcp_authz.serving.requests import current_request, request_key
+from fastmcp_authz.serving.requests import current_request, key_of
 from fastmcp_authz.serving.results import cannot_answer, refusal, unknown_tool
 from fastmcp_authz.serving.strays import StrayError, is_kept, is_stray, names_stray, uncovered
 from fastmcp_authz.settings import Settings
@@ -117,7 +117,7 @@ class AuthzMiddleware(Protecting):
             raise _internal_error()
         token = _refusing.set(not safe)
         try:
-            key = request_key()
+            key = key_of(context.fastmcp_context)
             if key is None or decides_now(self.authority, key):
                 return await call_next(context)
             async with opened(self.authority, key, partial(current_request, self.authority.domain)):
@@ -133,7 +133,7 @@ class AuthzMiddleware(Protecting):
         """Lists with the caller known, references kept. A JSON-RPC error has no text of anybody else's."""
         started = perf_counter()
         try:
-            caller = await self._build_caller()
+            caller = await self._build_caller(context)
             if caller is not None:
                 await _ask_ahead(_server(context), caller)
             with noting() as denials:
@@ -164,7 +164,7 @@ class AuthzMiddleware(Protecting):
         try:
             if _refusing.get():
                 return cannot_answer()
-            caller = await self._build_caller()
+            caller = await self._build_caller(context)
             if caller is not None and caller.answers_in_batches:
                 await _ask_ahead(_server(context), caller)  # FastMCP lists every server that has no tool of the name
             with noting() as denials:
@@ -187,9 +187,9 @@ class AuthzMiddleware(Protecting):
             logger.error("Calling %r failed on the way to the tool.", name, exc_info=True)
             return refusal(f"Error calling tool {name!r}")
 
-    async def _build_caller(self) -> Caller | None:
+    async def _build_caller(self, context: MiddlewareContext[Any]) -> Caller | None:
         """Builds the caller here, in the task that also closes it: FastMCP looks tools up in tasks of their own."""
-        scope = find(self.authority, request_key())
+        scope = nearest((self.authority,), key_of(context.fastmcp_context))
         return None if scope is None else await scope.caller()
 
     async def _is_safe(self, server: Server, context: Context | None) -> bool:

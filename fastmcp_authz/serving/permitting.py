@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, cast
 
 from fastmcp_authz.callers.deciding import Caller
+from fastmcp_authz.callers.predicates import Predicate, Questions
 from fastmcp_authz.contracts.contract import ToolContract
 from fastmcp_authz.contracts.view import CallerView
 from fastmcp_authz.serving.declaration import Declaration
@@ -37,22 +38,34 @@ async def permission(declaration: Declaration, caller: Caller) -> Permission:
 
     Gates first: what is inside a tool that they refuse is not asked.
     """
+    if declaration not in caller.made and caller.domain in declaration.domains:
+        await caller.ask(declaration.asked_first)
+        if all(caller.answers(declaration.asked_first)):
+            await caller.ask(declaration.asked_inside)
+    return permission_now(declaration, caller)
+
+
+def permission_now(declaration: Declaration, caller: Caller) -> Permission:
+    """The same where all was asked: see `decide_for_all`.
+
+    Raises:
+        KeyError: It was not.
+    """
     known = caller.made.get(declaration)
     if known is None:
-        known = caller.made[declaration] = await _decided(declaration, caller)
+        known = caller.made[declaration] = _decided(declaration, caller)
     return cast("Permission", known)
 
 
-async def _decided(declaration: Declaration, caller: Caller) -> Permission:
+def _decided(declaration: Declaration, caller: Caller) -> Permission:
     if caller.domain not in declaration.domains:
         return Permission(None)
-    gates = declaration.gates
-    if gates:
-        answers = await caller.answers(gates)
-        if not all(answers):
-            return Permission(None, tuple(gate.text for gate, yes in zip(gates, answers, strict=True) if not yes))
+    gates = declaration.asked_first
+    answers = caller.answers(gates)
+    if not all(answers):
+        return Permission(None, tuple(gate for gate, yes in zip(gates, answers, strict=True) if not yes))
     contract = declaration.contract
-    answers = await caller.answers(contract.predicates)
+    answers = caller.answers(declaration.asked_inside)
     kept = caller.views.get((declaration, answers), lambda: KeptView(_made(contract, answers, caller.settings)))
     if not kept.view.visible:
         logger.info("%s is not shown: guards have taken the whole output that this caller would get.", declaration)
@@ -68,9 +81,17 @@ def _made(contract: ToolContract, answers: tuple[bool, ...], settings: Settings)
 async def decide_for_all(declarations: Iterable[Declaration], caller: Caller) -> None:
     """Asks for every gate at once, then for all that is inside the tools which they let pass, at once."""
     served = [each for each in declarations if caller.domain in each.domains]
-    await caller.answers([gate for each in served for gate in each.gates])
-    passed = [each for each in served if not each.gates or all(await caller.answers(each.gates))]
-    await caller.answers([predicate for each in passed for predicate in each.contract.predicates])
+    await caller.ask(asked_together(each.asked_first for each in served))
+    passed = (each for each in served if all(caller.answers(each.asked_first)))
+    await caller.ask(asked_together(each.asked_inside for each in passed))
+
+
+def asked_together(asked: Iterable[Questions]) -> Questions:
+    """All of some questions."""
+    together: dict[str, Predicate] = {}
+    for each in asked:
+        together.update(each)
+    return together
 
 
 async def with_own_defaults(view: CallerView, caller: Caller) -> CallerView:

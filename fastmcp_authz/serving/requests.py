@@ -31,7 +31,11 @@ def request_key() -> object | None:
 
     It is FastMCP's session object: a new one for each request, the same one in nested calls and mounted servers.
     """
-    context = current_context()
+    return key_of(current_context())
+
+
+def key_of(context: Context | None) -> object | None:
+    """The same for the request of a FastMCP context that is current."""
     wire = context.request_context if context is not None else None
     return wire.session if wire is not None else None
 

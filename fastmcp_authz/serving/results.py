@@ -69,16 +69,16 @@ def _sent(value: Any, view: CallerView, record: CallRecord, passthrough: bool) -
         raise OutputWithheldError(
             "", ("content without data: return `structured_content` too, which is what is checked",)
         )
-    pruned, left_out = view.prune(data, tool=tool)
-    content: Blocks = [mcp_types.TextContent(type="text", text=_text(pruned))]
+    pruned = view.prune(data, tool=tool)
+    content: Blocks = [mcp_types.TextContent(type="text", text=pruned.text.decode())]
     if passthrough and blocks:
         content = [content[0] if _repeats(block, data) else block for block in blocks]
     else:
         _only_text(blocks, tool)
-    record.sent(left_out)
-    # The constructor would serialise the data again and parse it back. What is pruned is JSON data already, and `_text`
-    # has just proved it.
-    return ToolResult.model_construct(content=content, structured_content=pruned, meta=None, is_error=False)
+    record.sent(pruned.left_out)
+    # The constructor would serialise the data again and parse it back. What is pruned is JSON data already: its text
+    # proves it.
+    return ToolResult.model_construct(content=content, structured_content=pruned.sent, meta=None, is_error=False)
 
 
 def _error(data: Any, blocks: Blocks, view: CallerView, tool: str) -> ToolResult:
@@ -98,7 +98,7 @@ def _error(data: Any, blocks: Blocks, view: CallerView, tool: str) -> ToolResult
         if not words:
             raise
         pruned = None
-    content = words if pruned is None or words else [mcp_types.TextContent(type="text", text=_text(pruned))]
+    content = words if pruned is None or words else [mcp_types.TextContent(type="text", text=to_json(pruned).decode())]
     content = content or [mcp_types.TextContent(type="text", text=f"{tool}: The call failed.")]
     return ToolResult.model_construct(content=content, structured_content=pruned, meta=None, is_error=True)
 
@@ -161,8 +161,3 @@ def _only_text(blocks: Blocks, tool: str, advice: str = 'Say content="passthroug
             "%s returned content that nothing prunes, so it was dropped: %s. %s", tool, ", ".join(others), advice
         )
     return [block for block in blocks if isinstance(block, mcp_types.TextContent)]
-
-
-def _text(pruned: dict[str, Any]) -> str:
-    """The JSON text of the data, as FastMCP writes it."""
-    return to_json(pruned).decode()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from types import TracebackType
 from typing import Any
 
 import mcp_types
@@ -47,14 +47,17 @@ class Run:
 _run: ContextVar[Run | None] = ContextVar("fastmcp_authz_run", default=None)
 
 
-@contextmanager
-def running(run: Run) -> Iterator[None]:
+class running:
     """Makes `run` the current one, for the adapter that it names."""
-    token = _run.set(run)
-    try:
-        yield
-    finally:
-        _run.reset(token)
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+
+    def __enter__(self) -> None:
+        self._token = _run.set(self._run)
+
+    def __exit__(self, *_: object) -> None:
+        _run.reset(self._token)
 
 
 def adapted(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -89,17 +92,25 @@ def adapted(original: Callable[..., Any]) -> Callable[..., Any]:
     return transform_context_annotations(adapter)
 
 
-@contextmanager
-def _entered(adapter: Callable[..., Any]) -> Iterator[Run]:
-    run = _run.get()
-    if run is None or run.adapter is not adapter:
-        raise NotAdmittedError
-    run.entered = True
-    try:
-        with admitted():
-            yield run
-    except NotAdmittedError as error:
-        raise AuthorizationError(str(error)) from None  # of another function, that this one went about to run
+class _entered:
+    """The run of an adapter, which is admitted; what it goes about to run beside that is not."""
+
+    def __init__(self, adapter: Callable[..., Any]) -> None:
+        self._adapter = adapter
+        self._admitted = admitted()
+
+    def __enter__(self) -> Run:
+        run = _run.get()
+        if run is None or run.adapter is not self._adapter:
+            raise NotAdmittedError
+        run.entered = True
+        self._admitted.__enter__()
+        return run
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        self._admitted.__exit__()
+        if isinstance(error, NotAdmittedError):
+            raise AuthorizationError(str(error)) from None  # of another function, that this one went about to run
 
 
 async def _finish_later(adapter: Callable[..., Any], value: Any) -> Finished:

@@ -22,7 +22,7 @@ from fastmcp_authz.serving.audit import CallRecord, note_called
 from fastmcp_authz.serving.declaration import Declaration, owner_of
 from fastmcp_authz.serving.jurisdiction import Jurisdiction
 from fastmcp_authz.serving.permitting import permission, with_own_defaults
-from fastmcp_authz.serving.requests import lenient_by_server
+from fastmcp_authz.serving.requests import lenient_by_server, request_key
 from fastmcp_authz.serving.results import cannot_answer, refusal, unknown_tool
 from fastmcp_authz.serving.running import Run, running
 
@@ -82,7 +82,7 @@ class AuthorizedTool(Tool):
         Nothing here trusts the fields of this object: it may have been listed for another caller, or for none.
         """
         bound: Binding = self.binding
-        async with bound.jurisdiction.scope() as scope:
+        async with bound.jurisdiction.scope(request_key()) as scope:
             if scope is None:
                 return unknown_tool(self.name)
             try:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from fastmcp_authz.callers.context import Request
-from fastmcp_authz.callers.scope import Authority, CallerUnavailableError, find, nearest, opened
+from fastmcp_authz.callers.scope import Authority, CallerUnavailableError, nearest, opened
 
 
 async def test_a_scope_builds_its_caller_once_however_many_wait() -> None:
@@ -97,20 +97,17 @@ async def test_a_scope_is_found_by_its_request_and_its_authority_alone() -> None
         async with opened(one, key, Request) as again:  # mounted in one another, back and forth
             assert again is outer
             assert nearest({one, other}, key) is outer
-        assert find(one, key) is outer
-        assert find(other, key) is inner
-        assert find(one, another) is None
-        assert find(Authority(), key) is None
+        assert nearest({other}, key) is inner
+        assert nearest({Authority()}, key) is None
         assert nearest({one, other}, key) is inner
         assert nearest({one}, key) is outer
         assert nearest({one, other}, another) is None
-    assert find(one, key) is None
+    assert nearest({one}, key) is None
 
 
 async def test_what_has_no_request_is_never_reused() -> None:
     authority = Authority()
     async with opened(authority, None, Request):
-        assert find(authority, None) is None
         assert nearest({authority}, None) is None
 
 
@@ -119,9 +116,9 @@ async def test_a_task_that_outlives_its_request_finds_no_scope() -> None:
     finish = asyncio.Event()
 
     async def straggler() -> tuple[Any, Any]:
-        during = find(authority, key)
+        during = nearest({authority}, key)
         await finish.wait()
-        return during, find(authority, key)
+        return during, nearest({authority}, key)
 
     async with opened(authority, key, Request) as scope:
         task = asyncio.create_task(straggler())

@@ -35,7 +35,7 @@ def protected(**options: Any) -> tuple[FastMCP[Any], Authz]:
 @pytest.mark.parametrize("mode", ERAS)
 async def test_a_view_is_made_once_for_all_with_equal_answers(mode: str) -> None:
     mcp, authz = protected()
-    assert authz.stats() == CacheFigures(kept=0, bound=12_288, found=0, made=0, dropped=0)
+    assert authz.stats() == CacheFigures(kept=0, bound=6_144, found=0, made=0, dropped=0)
     for flags in (("tool",), ("tool", "admin"), ("tool", "other"), ("admin",), ("tool", "size=3")):
         for _ in range(2):
             await tools_of(mcp, *flags, mode=mode)

@@ -17,7 +17,7 @@ from fastmcp.tools import Tool
 from fastmcp.tools.tool_transform import ArgTransformConfig, ToolTransformConfig
 from fastmcp.utilities.tests import asgi_client
 
-from fastmcp_authz.caches import LeastRecent, Same
+from fastmcp_authz.caches import CacheFigures, LeastRecent, Same
 from fastmcp_authz.serving.authz import Authz
 from fastmcp_authz.serving.declaration import declaration_of
 from fastmcp_authz.serving.decorator import authorized_tool
@@ -189,7 +189,20 @@ def test_a_bounded_cache_forgets_what_was_not_used() -> None:
         assert cache.get(number, lambda n=number: make(n)) == number  # type: ignore[misc]
     assert made == [1, 2, 3, 2]
     assert len(cache) == 2
-    assert cache.get(1, lambda: 7, fits=lambda _: False) == 7
+
+
+def test_what_is_heavy_counts_as_much() -> None:
+    cache: LeastRecent[int] = LeastRecent(4)
+    for number in (1, 2):
+        cache.keep(number, number)
+    cache.keep(3, 3, weight=3)
+    assert [cache.find(number) for number in (1, 2, 3)] == [None, 2, 3]
+    cache.keep(3, 4, weight=2)  # in place of what was there
+    cache.keep(5, 5)
+    assert [cache.find(number) for number in (2, 3, 5)] == [2, 4, 5]
+    cache.keep(6, 6, weight=5)  # would take all the room, and more
+    assert [cache.find(number) for number in (2, 3, 5, 6)] == [2, 4, 5, None]
+    assert cache.figures() == CacheFigures(kept=4, bound=4, found=12, made=13, dropped=1)
 
 
 def test_a_key_means_one_object_and_keeps_it() -> None:
