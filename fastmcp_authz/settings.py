@@ -14,6 +14,9 @@ from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 
 from fastmcp_authz.errors import ConfigurationError
 
+DOMAIN = r"[A-Za-z0-9][A-Za-z0-9._-]*"
+"""What names a domain of tools: a segment of a path."""
+
 
 class Settings(BaseSettings):
     """Every option of the library. Immutable; an argument wins over the environment (SPEC section 7).
@@ -45,6 +48,10 @@ class Settings(BaseSettings):
     """Seconds that an awaited answer may take, and the building of a server context; later is a no."""
     cached_views: int = Field(default=6_144, gt=0)
     """How many views an `Authz` keeps, of all its tools; a contract used by itself keeps as many."""
+    default_domain: str = Field(default="default", pattern=f"^{DOMAIN}$")
+    """The domain of tools that name none, which HTTP serves without a segment of its own."""
+    domain: str | None = Field(default=None, pattern=f"^{DOMAIN}$")
+    """The domain that is served where no path says so, over stdio and in memory; `None`: the default one."""
     shared_type_paths: tuple[Path, ...] = ()
     """Folders of shared `.rbs` files, before `sig/shared` beside the declaring module."""
     known_predicates: frozenset[str] = frozenset()

@@ -11,10 +11,12 @@ from typing import Any
 
 import pytest
 from fastmcp import Client, FastMCP
+from fastmcp.utilities.tests import ASGIServer
 from mcp_types import CallToolResult
 
 from fastmcp_authz import Authz, Settings
 from fastmcp_authz.callers.deciding import CONCURRENT_PREDICATES
+from fastmcp_authz.serving.facets import Facet
 
 DOCS = Path(__file__).parents[1] / "docs"
 
@@ -205,3 +207,26 @@ async def test_the_rest_of_what_the_page_says(mode: str, caplog: pytest.LogCaptu
         assert f"\n    {text}\n" in RESULTS
     assert shown(refused) == "withheld"
     assert "cannot be written as JSON" in " ".join(RESULTS.split())
+
+
+async def test_the_examples_of_the_page_on_domains() -> None:
+    domains, facades = blocks("domains.md")
+    scope: dict[str, Any] = {"__name__": "domains"}
+    exec(compile(domains, "domains.md", "exec", dont_inherit=True), scope)
+    async with scope["app"].router.lifespan_context(scope["app"]):
+        for path, name in (("/mcp", "find_jobs"), ("/mcp/operator", "close_job")):
+            serving = ASGIServer(url=f"http://127.0.0.1{path}", app=scope["app"], transport_type="http")
+            async with serving.client() as client:
+                assert [tool.name for tool in await client.list_tools()] == [name]
+
+    exec(compile(facades, "domains.md", "exec", dont_inherit=True), scope)
+    page = (DOCS / "domains.md").read_text(encoding="utf-8")
+    async with Client(scope["mcp"]) as client:
+        (tool,) = await client.list_tools()
+        assert f"This lists `{tool.name}`" in page
+        assert "\n".join(f"> {line}".rstrip() for line in (tool.description or "").splitlines()) in page
+        (sent,) = re.findall(r"calls it with `(.*?)`\.", page)
+        result = await client.call_tool_mcp(tool.name, json.loads(sent))
+        assert result.structured_content == {"found": ["paid"]}
+    for option in Facet.model_fields:
+        assert f"| `{option}` |" in page

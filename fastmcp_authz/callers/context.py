@@ -26,8 +26,8 @@ class Request:
     """`"stdio"`, `"streamable-http"`, `"sse"`; `None` in memory and in background tasks."""
     session_id: str | None = None
     """Stable for a legacy connection, new with each request on a modern one, `None` outside requests."""
-    domain: str = "default"
-    """The domain of tools that is being served."""
+    domain: str | None = "default"
+    """The domain of tools that is being served; `None` in a background task, which was submitted in one."""
 
 
 @runtime_checkable

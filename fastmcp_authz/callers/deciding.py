@@ -34,7 +34,7 @@ class Caller:
         self,
         context: Any,
         settings: Settings,
-        domain: str = "default",
+        domain: str | None = None,
         *,
         name: str | None = None,
         observe: Observer = unobserved,
@@ -43,6 +43,7 @@ class Caller:
         self.context = context
         self.settings = settings
         self.domain = domain
+        """The domain that is served to the caller; `None` where tools of all domains are."""
         self.name = name
         """What the operator knows the caller by."""
         self.observe = observe
@@ -64,6 +65,10 @@ class Caller:
             return self._batched is not None
         except Exception:  # it is asked again when there is something to ask, and told of then
             return False
+
+    def comes_for(self, domains: tuple[str, ...]) -> bool:
+        """Whether what is in these domains is served to the caller; what names none is in the default one."""
+        return self.domain is None or self.domain in (domains or (self.settings.default_domain,))
 
     async def ask(self, asked: Questions) -> None:
         """Asks what this caller was not asked before."""

@@ -32,20 +32,24 @@ class CallerUnavailableError(AuthzError):
 
 @dataclass(frozen=True, eq=False)
 class Authority:
-    """Who decides for a server: the builder of its contexts, its settings, and the domain that it serves.
+    """Who decides for a server: the builder of its contexts, its settings, and what becomes of its decisions.
 
     Two authorities are never the same one, however equal: each has its own scope in a request.
     """
 
     context: ContextBuilder | None = None
     settings: Settings = field(default_factory=Settings)
-    domain: str = "default"
     observe: Observer = field(default=unobserved)
     views: LeastRecent[Any] = field(init=False, repr=False)
     """What was made for its callers, for all with equal answers."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "views", LeastRecent(self.settings.cached_views))
+
+    @property
+    def domain(self) -> str:
+        """What is served where no path names a domain."""
+        return self.settings.domain or self.settings.default_domain
 
 
 _building: ContextVar[frozenset[Authority]] = ContextVar("fastmcp_authz_building", default=frozenset())
@@ -99,7 +103,7 @@ class Scope:
         return Caller(
             context,
             authority.settings,
-            authority.domain,
+            request.domain,
             name=name,
             observe=authority.observe,
             views=authority.views,

@@ -31,18 +31,28 @@ _EXPECTED: Final = {
 
 def unknown_keys(tool: str, sent: Iterable[str], accepted: Iterable[str]) -> str:
     """The refusal of top-level keys outside the caller's schema, hidden or never declared alike."""
-    rejected = sorted(sent)
-    names = (name[:_LONGEST_NAME].encode(errors="replace").decode() for name in rejected[:_MOST_NAMES])
-    listed = ", ".join(names)
-    if len(rejected) > _MOST_NAMES:
-        listed += f" and {len(rejected) - _MOST_NAMES} more"
     return (
-        f"{tool}: Unknown parameters: {listed}. Nothing was executed. "
+        f"{tool}: Unknown parameters: {_listed(sent)}. Nothing was executed. "
         f"Accepted parameters: {', '.join(sorted(accepted)) or 'none'}. "
         "If your task depends on a rejected parameter (for example filtering by it), do not re-run this call without "
         "it: the result would be unfiltered. Do not substitute another parameter to approximate it. "
         "Use a tool that supports it, or tell the user it is not possible."
     )
+
+
+def beside_arguments(facade: str, sent: Iterable[str]) -> str:
+    """The refusal of keys that stand beside a facade's `arguments` and not inside."""
+    return (
+        f"{facade}: Unknown parameters: {_listed(sent)}. Nothing was executed. "
+        "Parameters of a tool belong inside `arguments`: call again with the same `tool_name`, and with them there."
+    )
+
+
+def _listed(sent: Iterable[str]) -> str:
+    rejected = sorted(sent)
+    names = (name[:_LONGEST_NAME].encode(errors="replace").decode() for name in rejected[:_MOST_NAMES])
+    more = f" and {len(rejected) - _MOST_NAMES} more" if len(rejected) > _MOST_NAMES else ""
+    return ", ".join(names) + more
 
 
 def invalid_values(tool: str, problems: Iterable[str]) -> str:

@@ -38,6 +38,12 @@ def served_by(tool: Tool) -> FastMCP[Any] | None:
     return server if isinstance(server, FastMCP) else None
 
 
+def served_as(tool: Tool) -> str | None:
+    """The name that the mounted server has for a tool of its parent's."""
+    name = getattr(tool, "_original_name", None)
+    return name if isinstance(name, str) else None
+
+
 def is_proxy(provider: Provider) -> bool:
     """Whether a provider would have to call another server. By name: its module takes long to import."""
     return any(kind.__name__ == "ProxyProvider" for kind in type(provider).__mro__)

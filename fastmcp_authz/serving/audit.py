@@ -64,6 +64,8 @@ class Denials:
     """Whether a tool of ours was reached: it tells of itself."""
     handed_out: dict[int, object] = field(default_factory=dict)
     """What the tools stand for that were listed in this request, by identity."""
+    declared: dict[tuple[object, str], object] = field(default_factory=dict)
+    """What the tools of mounted servers were declared as, by server and name."""
 
 
 _denials: ContextVar[Denials | None] = ContextVar("fastmcp_authz_denials", default=None)
@@ -79,6 +81,11 @@ class noting:
 
     def __exit__(self, *_: object) -> None:
         _denials.reset(self._token)
+
+
+def noted_so_far() -> Denials | None:
+    """What was noted in this list or call up to here."""
+    return _denials.get()
 
 
 def note_seen(tool: str, caller: Caller, denied: tuple[str, ...] | None, *, by_name: bool) -> None:
@@ -112,6 +119,13 @@ def note_handed_out(binding: object) -> None:
     denials = _denials.get()
     if denials is not None:
         denials.handed_out[id(binding)] = binding
+
+
+def note_declared(server: object, tool: str, declaration: object) -> None:
+    """A mounted server listed a tool of ours by this name."""
+    denials = _denials.get()
+    if denials is not None:
+        denials.declared[server, tool] = declaration
 
 
 def note_called() -> None:

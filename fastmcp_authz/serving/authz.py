@@ -2,31 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any, cast, overload
 
+import fastmcp
+from fastmcp.server.http import StarletteWithLifespan
 from fastmcp.server.providers import Provider
 from fastmcp.tools import Tool
 from fastmcp.utilities.components import FastMCPComponent
 from mcp_types import Icon, ToolAnnotations
+from starlette.middleware import Middleware as ASGIMiddleware
 from typing_extensions import Unpack
 
 from fastmcp_authz.caches import CacheFigures
 from fastmcp_authz.callers.context import ContextBuilder
 from fastmcp_authz.callers.scope import Authority
+from fastmcp_authz.errors import ConfigurationError
 from fastmcp_authz.events import Observer
 from fastmcp_authz.serving.decorator import DeclarationOptions, Function, authorized_tool, refuse_unknown_options
+from fastmcp_authz.serving.domains import DomainPaths
+from fastmcp_authz.serving.facets import FacetOptions, Facets
+from fastmcp_authz.serving.inspecting import refuse_unfit
 from fastmcp_authz.serving.installing import (
     Server,
     cover_mounted,
+    domains_of,
     install,
-    refuse_renderers,
-    refuse_undecidable,
     refuse_unsafe,
 )
 from fastmcp_authz.serving.middleware import AuthzMiddleware
-from fastmcp_authz.serving.rehearsal import refuse_impossible_transforms
 from fastmcp_authz.settings import Settings
 
 
@@ -69,7 +75,8 @@ class Authz:
         *,
         context: ContextBuilder | None = None,
         settings: Settings | None = None,
-        domain: str = "default",
+        facets: Mapping[str, FacetOptions] | None = None,
+        categories: Mapping[str, str] | None = None,
         on_event: Observer | None = None,
         **options: Any,
     ) -> None:
@@ -78,20 +85,23 @@ class Authz:
             mcp: The server.
             context: Makes the server context of a request; see `ContextBuilder`.
             settings: Every option at once; those of the environment where `None`.
-            domain: The domain of tools that is served.
+            facets: The domains that list one tool for each category, a facade; see `FacetOptions`.
+            categories: What each category is about.
             on_event: Is told each decision; see `fastmcp_authz.events`.
             options: Fields of `Settings`, over `settings`.
 
         Raises:
             ConfigurationError: The server cannot be made safe as it is set up, or an option is wrong.
         """
-        middleware = AuthzMiddleware(context=context, settings=settings, domain=domain, on_event=on_event, **options)
+        middleware = AuthzMiddleware(
+            context=context, settings=settings, facets=facets, categories=categories, on_event=on_event, **options
+        )
         self.mcp = mcp
         self.authority: Authority = middleware.authority
-        install(mcp, self.authority)
+        install(mcp, self.authority, middleware.facets)
         # Outermost, in a public list: outside the dereferencing, and outside whatever may fail with a text of its own.
         mcp.middleware.insert(0, middleware)
-        at_start = _AtStart(mcp, self.authority)
+        at_start = _AtStart(mcp, self.authority, middleware.facets)
         mcp.providers.insert(0, at_start)
         middleware.when_safe = at_start.step_aside
 
@@ -103,6 +113,28 @@ class Authz:
     def stats(self) -> CacheFigures:
         """How the views are kept that were made for callers so far: how many, and how often one was there already."""
         return self.authority.views.figures()
+
+    def http_app(self, path: str | None = None, **options: Any) -> StarletteWithLifespan:
+        """One ASGI app for all domains, over streamable HTTP: `/mcp` serves the default one, `/mcp/operator` another.
+
+        Each lists and calls its own tools, and those that are not ours. Authentication, lifespan and custom routes are
+        those of the server's own app; a path that names no domain is a 404, as there. `mcp.http_app()` and `mcp.run()`
+        serve one domain, that of `Authz(domain=...)`.
+
+        Args:
+            path: Where the default domain is; `"/mcp"`, or what FastMCP's settings say, where `None`.
+            options: What `mcp.http_app` takes beside that.
+
+        Raises:
+            ConfigurationError: The transport is SSE, whose messages have a path of their own.
+        """
+        if options.get("transport") == "sse":
+            raise ConfigurationError('Domains are served over streamable HTTP: leave out transport="sse".')
+        path = fastmcp.settings.streamable_http_path if path is None else path
+        known = partial(domains_of, self.mcp, self.authority)
+        by_path: Any = ASGIMiddleware(DomainPaths, path=path, default=self.settings.default_domain, known=known)
+        given = options.pop("middleware", None) or []
+        return self.mcp.http_app(path=path, middleware=[by_path, *given], **options)
 
     @overload
     def tool(self, fn: Function, /) -> Function: ...
@@ -136,10 +168,11 @@ class _AtStart(Provider):
     While the server runs it is not among the providers: FastMCP asks each for every tool, in a task of its own.
     """
 
-    def __init__(self, server: Server, authority: Authority) -> None:
+    def __init__(self, server: Server, authority: Authority, facets: Facets) -> None:
         super().__init__()
         self._server = server
         self._authority = authority
+        self._facets = facets
         self._started = 0
 
     def step_aside(self) -> None:
@@ -156,9 +189,7 @@ class _AtStart(Provider):
         """
         refuse_unsafe(self._server)
         cover_mounted(self._server, self._authority)
-        await refuse_undecidable(self._server, self._authority)
-        await refuse_renderers(self._server)
-        await refuse_impossible_transforms(self._server)
+        await refuse_unfit(self._server, self._authority, self._facets)
         self._started += 1
         try:
             yield

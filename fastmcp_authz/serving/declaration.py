@@ -25,7 +25,6 @@ Description: TypeAlias = str | Callable[[Any], Any] | None
 # to the client).
 _ATTRIBUTE = "_fastmcp_authz_declaration"
 _BOUND_OBJECTS = 256
-DEFAULT_DOMAIN = "default"
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +40,8 @@ class Declaration:
     description: Description = None
     """In place of the docstring's prose: a text, or a function of the context."""
     content: ContentPolicy = "pruned"
-    domains: tuple[str, ...] = (DEFAULT_DOMAIN,)
+    domains: tuple[str, ...] = ()
+    """None: the default one of the server."""
     category: str | None = None
     category_summary: str | None = None
     paths_told: set[str] = field(default_factory=set[str], repr=False)

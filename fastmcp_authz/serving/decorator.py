@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
+import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypedDict, TypeVar, Unpack, cast, overload
@@ -13,11 +14,11 @@ from fastmcp.decorators import get_fastmcp_meta
 from fastmcp_authz.callers.predicates import RESERVED, Predicate, Value, authorization
 from fastmcp_authz.contracts.sides import SharedTypes
 from fastmcp_authz.errors import ContractError, Problem
-from fastmcp_authz.serving.declaration import DEFAULT_DOMAIN, ContentPolicy, Declaration, Description, carried
+from fastmcp_authz.serving.declaration import ContentPolicy, Declaration, Description, carried
 from fastmcp_authz.serving.declaring import read_contract
 from fastmcp_authz.serving.guard import guarded
 from fastmcp_authz.serving.signatures import read_signature
-from fastmcp_authz.settings import Settings, preset_settings
+from fastmcp_authz.settings import DOMAIN, Settings, preset_settings
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -34,7 +35,7 @@ class DeclarationOptions(TypedDict, total=False):
     description: Description
     """In place of the docstring's prose: a text, or a function of the server context, which may be async."""
     domains: Iterable[str]
-    """The domains that serve it; none given: the default one."""
+    """The domains that serve it, segments of a path; none given: the server's default one."""
     category: str | None
     """The group that a facade lists it in."""
     category_summary: str | None
@@ -90,7 +91,7 @@ def _declared(fn: Callable[..., Any], options: DeclarationOptions) -> Callable[.
     refuse_unknown_options(options, DeclarationOptions, "authorized_tool")
     signature = read_signature(fn)
     gates, problems = _gates(options)
-    problems += _single_texts(options)
+    problems += [*_single_texts(options), *_names(options)]
     content = options.get("content", "pruned")
     if content not in ("pruned", "passthrough"):
         problems.append(Problem(f'content={content!r} is not known: write "pruned" or "passthrough".'))
@@ -105,7 +106,7 @@ def _declared(fn: Callable[..., Any], options: DeclarationOptions) -> Callable[.
         gates=gates,
         description=options.get("description"),
         content=content,
-        domains=tuple(options.get("domains", ())) or (DEFAULT_DOMAIN,),
+        domains=tuple(options.get("domains", ())),
         category=options.get("category"),
         category_summary=options.get("category_summary"),
     )
@@ -185,6 +186,19 @@ def _single_texts(options: DeclarationOptions) -> list[Problem]:
         Problem(f"{name}={text!r} is one text: write {name}=[{text!r}].")
         for name, text in found
         if isinstance(text, str)
+    ]
+
+
+def _names(options: DeclarationOptions) -> list[Problem]:
+    """What becomes part of a path, or of the name of a tool."""
+    domains = options.get("domains", ())
+    named: list[tuple[str, object]] = [] if isinstance(domains, str) else [("domains", each) for each in domains]
+    if options.get("category") is not None:
+        named.append(("category", options["category"]))
+    return [
+        Problem(f"{option}: {name!r} is no name: letters, digits, `-`, `_` and `.`, the first a letter or a digit.")
+        for option, name in named
+        if not isinstance(name, str) or re.fullmatch(DOMAIN, name) is None
     ]
 
 

@@ -16,6 +16,8 @@ from fastmcp_authz.callers.scope import Authority
 from fastmcp_authz.errors import ConfigurationError
 from fastmcp_authz.serving._fastmcp import caches_are_public, caches_responses, wrapped_provider
 from fastmcp_authz.serving.declaration import Declaration, carried
+from fastmcp_authz.serving.facades import Faceted
+from fastmcp_authz.serving.facets import NO_FACETS, Facets
 from fastmcp_authz.serving.jurisdiction import Jurisdiction
 from fastmcp_authz.serving.strays import HidesStrays, is_ours
 from fastmcp_authz.serving.transform import AuthzTransform
@@ -33,6 +35,7 @@ class Protecting(Middleware):
     """Middleware that brings an authority to the server it is on. The server may not have seen a message yet."""
 
     authority: Authority
+    facets: Facets
 
 
 def authority_of(server: Server) -> Authority | None:
@@ -40,7 +43,12 @@ def authority_of(server: Server) -> Authority | None:
     return _authorities.get(server)
 
 
-def install(server: Server, authority: Authority) -> None:
+def faceted_of(server: Server) -> Faceted:
+    """The faceted domains of a server that has an authority of its own."""
+    return next(each.faceted for each in server.transforms if isinstance(each, AuthzTransform) and not each.retired)
+
+
+def install(server: Server, authority: Authority, facets: Facets = NO_FACETS) -> None:
     """Makes `authority` decide for the server's tools, and for those of what is mounted on it and has no own.
 
     Raises:
@@ -53,7 +61,7 @@ def install(server: Server, authority: Authority) -> None:
     if inherited is not None:
         inherited.retired = True
     _authorities[server] = authority
-    server.add_transform(AuthzTransform(server, Jurisdiction(authority)))
+    server.add_transform(AuthzTransform(server, Jurisdiction(authority), facets))
     cover_mounted(server, authority)
 
 
@@ -72,9 +80,9 @@ def cover(server: Server, authority: Authority, *, seen: set[Server] | None = No
     if server in seen or server in _authorities:
         return  # the nearest decides: a server with an authority of its own covers what is mounted on it
     seen.add(server)
-    own = next((each.authority for each in server.middleware if isinstance(each, Protecting)), None)
+    own = next((each for each in server.middleware if isinstance(each, Protecting)), None)
     if own is not None:
-        install(server, own)
+        install(server, own.authority, own.facets)
         return
     transform = _inherited.get(server)
     if transform is None:
@@ -177,6 +185,12 @@ async def declared_under(server: Server) -> list[Declaration]:
     """
     tree = _tree(server, without=_authorities)
     return [found for each in tree for _, found in await _declared(each)]
+
+
+async def domains_of(server: Server, authority: Authority) -> set[str]:
+    """The domains that a server has tools in, mounted ones included, and the default one."""
+    declared = [found for each in _tree(server) for _, found in await _declared(each)]
+    return {authority.settings.default_domain}.union(*(found.domains for found in declared))
 
 
 async def _declared(server: Server) -> list[tuple[str, Declaration]]:

@@ -18,6 +18,10 @@ class Jurisdiction:
         # Weak: a server that outlives one it was mounted on is no longer that one's.
         self._authorities: WeakSet[Authority] = WeakSet([own] if own is not None else [])
 
+    def is_decided_by(self, authority: Authority) -> bool:
+        """Whether `authority` is one of them."""
+        return authority in self._authorities
+
     def extend(self, authority: Authority) -> None:
         """A server that `authority` decides for has mounted this one."""
         self._authorities.add(authority)

@@ -55,7 +55,7 @@ class Listing:
         self.ours = tuple(each for each in self._found if isinstance(each, Ours))
         self.is_simple = all(each.shown is each.registered for each in self.ours)
         """Whether nobody has renamed, wrapped or looked up a tool of ours: what is made of such a one is its own."""
-        self._first: dict[str, Questions] = {}
+        self._first: dict[str | None, Questions] = {}
         self._inside: LeastRecent[Questions] = LeastRecent(_GATE_VECTORS)
 
     def is_of(self, tools: Sequence[Tool]) -> bool:
@@ -75,7 +75,7 @@ class Listing:
         """
         domain = caller.domain
         if domain not in self._first:
-            self._first[domain] = asked_together(each.asked_first for each in self._served(domain))
+            self._first[domain] = asked_together(each.asked_first for each in self._served(caller))
         first = self._first[domain]
         await caller.ask(first)
         gates = caller.answers(first)
@@ -84,11 +84,11 @@ class Listing:
         return domain, gates, caller.answers(inside)
 
     def _asked_inside(self, caller: Caller) -> Questions:
-        passed = (each for each in self._served(caller.domain) if all(caller.answers(each.asked_first)))
+        passed = (each for each in self._served(caller) if all(caller.answers(each.asked_first)))
         return asked_together(each.asked_inside for each in passed)
 
-    def _served(self, domain: str) -> Iterable[Declaration]:
-        return (each.declaration for each in self.ours if domain in each.declaration.domains)
+    def _served(self, caller: Caller) -> Iterable[Declaration]:
+        return (each.declaration for each in self.ours if caller.comes_for(each.declaration.domains))
 
 
 def shown(listing: Listing, seen: Sequence[Seen], noted: Denials) -> Shown:

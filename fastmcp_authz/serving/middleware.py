@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from functools import partial
 from time import perf_counter
@@ -29,6 +29,8 @@ from fastmcp_authz.events import Observer
 from fastmcp_authz.serving._fastmcp import outer_servers
 from fastmcp_authz.serving.admission import NotAdmittedError
 from fastmcp_authz.serving.audit import emit, noting, tell_listed, tell_refused
+from fastmcp_authz.serving.facets import FacetOptions, facets_from
+from fastmcp_authz.serving.inspecting import refuse_unfit
 from fastmcp_authz.serving.installing import (
     Protecting,
     Server,
@@ -36,16 +38,14 @@ from fastmcp_authz.serving.installing import (
     cover,
     cover_mounted,
     declared_under,
+    faceted_of,
     install,
-    refuse_renderers,
-    refuse_undecidable,
     refuse_unsafe,
     settings_from,
     stands_alone,
 )
 from fastmcp_authz.serving.permitting import decide_for_all
 from fastmcp_authz.serving.publishing import OwnReferences, with_own_references
-from fastmcp_authz.serving.rehearsal import refuse_impossible_transforms
 from fastmcp_authz.serving.requests import current_request, key_of
 from fastmcp_authz.serving.results import cannot_answer, refusal, unknown_tool
 from fastmcp_authz.serving.strays import StrayError, is_kept, is_stray, names_stray, uncovered
@@ -80,7 +80,8 @@ class AuthzMiddleware(Protecting):
         *,
         context: ContextBuilder | None = None,
         settings: Settings | None = None,
-        domain: str = "default",
+        facets: Mapping[str, FacetOptions] | None = None,
+        categories: Mapping[str, str] | None = None,
         on_event: Observer | None = None,
         **options: Any,
     ) -> None:
@@ -88,7 +89,8 @@ class AuthzMiddleware(Protecting):
         Args:
             context: Makes the server context of a request; see `ContextBuilder`.
             settings: Every option at once; those of the environment where `None`.
-            domain: The domain of tools that is served.
+            facets: The domains that list one tool for each category, a facade; see `FacetOptions`.
+            categories: What each category is about.
             on_event: Is told each decision; see `fastmcp_authz.events`.
             options: Fields of `Settings`, over `settings`.
 
@@ -100,7 +102,8 @@ class AuthzMiddleware(Protecting):
                 f"context= is called with each request, and this {type(context).__name__} cannot be called: "
                 "write the function or class that makes the server context of a request, context=build_context."
             )
-        self.authority = Authority(context, settings_from(settings, options), domain, partial(emit, hook=on_event))
+        self.authority = Authority(context, settings_from(settings, options), partial(emit, hook=on_event))
+        self.facets = facets_from(facets, categories)
         self._checked: WeakKeyDictionary[Server, tuple[Transform, ...]] = WeakKeyDictionary()
         """Servers that were looked through, each with the transforms that it had then."""
         self._alone: WeakKeyDictionary[Server, tuple[object, ...]] = WeakKeyDictionary()
@@ -141,7 +144,10 @@ class AuthzMiddleware(Protecting):
                 if self._cover_found(listed):
                     listed = await with_own_references(lambda: call_next(context))
             tell_listed(denials, perf_counter() - started)
-            return [tool for tool in listed if not (is_stray(tool) or is_kept(tool, denials.handed_out))]
+            shown = [tool for tool in listed if not (is_stray(tool) or is_kept(tool, denials.handed_out))]
+            if caller is None or self.facets.of(caller.domain) is None:
+                return shown
+            return faceted_of(_server(context)).listed(shown, caller.domain, denials)
         except CallerUnavailableError:
             raise _internal_error() from None
         except _MEANT:
@@ -204,9 +210,7 @@ class AuthzMiddleware(Protecting):
             cover_mounted(server, self.authority)
             transforms = tuple(server.transforms)
             if self._checked.get(server) != transforms:
-                await refuse_undecidable(server, self.authority)
-                await refuse_renderers(server)
-                await refuse_impossible_transforms(server)
+                await refuse_unfit(server, self.authority, self.facets)
                 self._checked[server] = transforms
         except ConfigurationError as error:
             self._report(server, str(error))
@@ -237,7 +241,7 @@ class AuthzMiddleware(Protecting):
         installed = authority_of(server)
         if installed is self.authority:
             return
-        install(server, self.authority)
+        install(server, self.authority, self.facets)
         kinds = [OwnReferences if each is self else type(each) for each in server.middleware]
         inside = kinds.index(OwnReferences) if OwnReferences in kinds else 0
         if DereferenceRefsMiddleware in kinds[:inside]:

@@ -38,7 +38,7 @@ async def permission(declaration: Declaration, caller: Caller) -> Permission:
 
     Gates first: what is inside a tool that they refuse is not asked.
     """
-    if declaration not in caller.made and caller.domain in declaration.domains:
+    if declaration not in caller.made and caller.comes_for(declaration.domains):
         await caller.ask(declaration.asked_first)
         if all(caller.answers(declaration.asked_first)):
             await caller.ask(declaration.asked_inside)
@@ -58,7 +58,7 @@ def permission_now(declaration: Declaration, caller: Caller) -> Permission:
 
 
 def _decided(declaration: Declaration, caller: Caller) -> Permission:
-    if caller.domain not in declaration.domains:
+    if not caller.comes_for(declaration.domains):
         return Permission(None)
     gates = declaration.asked_first
     answers = caller.answers(gates)
@@ -80,7 +80,7 @@ def _made(contract: ToolContract, answers: tuple[bool, ...], settings: Settings)
 
 async def decide_for_all(declarations: Iterable[Declaration], caller: Caller) -> None:
     """Asks for every gate at once, then for all that is inside the tools which they let pass, at once."""
-    served = [each for each in declarations if caller.domain in each.domains]
+    served = [each for each in declarations if caller.comes_for(each.domains)]
     await caller.ask(asked_together(each.asked_first for each in served))
     passed = (each for each in served if all(caller.answers(each.asked_first)))
     await caller.ask(asked_together(each.asked_inside for each in passed))

@@ -27,10 +27,15 @@ async def refuse_impossible_transforms(provider: Provider) -> None:
     Raises:
         ConfigurationError: A `ToolTransform` cannot be applied to that.
     """
-    await _least(provider)
+    await rehearsed(provider)
 
 
-async def _least(provider: Provider) -> Sequence[Tool]:
+async def rehearsed(provider: Provider) -> Sequence[Tool]:
+    """What a provider lists to such a one; empty where that cannot be known.
+
+    Raises:
+        ConfigurationError: A `ToolTransform` cannot be applied to it.
+    """
     tools = await _before_transforms(provider)
     for transform in provider.transforms:
         if isinstance(transform, ToolTransform):
@@ -58,11 +63,11 @@ async def _before_transforms(provider: Provider) -> Sequence[Tool]:
     """The tools of a provider, but for a proxy, which would have to call another server."""
     inner = wrapped_provider(provider)
     if inner is not None:
-        return await _least(inner)
+        return await rehearsed(inner)
     if isinstance(provider, FastMCPProvider):
-        return await _least(provider.server)
+        return await rehearsed(provider.server)
     if isinstance(provider, FastMCP | AggregateProvider):
-        return [tool for each in provider.providers for tool in await _least(each)]
+        return [tool for each in provider.providers for tool in await rehearsed(each)]
     if is_proxy(provider):
         return []
     try:

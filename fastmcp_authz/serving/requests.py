@@ -40,15 +40,22 @@ def key_of(context: Context | None) -> object | None:
     return wire.session if wire is not None else None
 
 
+DOMAIN_IN_SCOPE = "fastmcp_authz.domain"
+"""Where an ASGI scope says which domain its path names."""
+
+
 def current_request(domain: str) -> Request:
-    """What a context builder is given. In a background task: the token and headers of whoever submitted it."""
+    """What a context builder is given. In a background task: the token and headers of whoever submitted it.
+
+    `domain` is the one that is served where the path of the request names none.
+    """
     context = current_context()
     return Request(
         access_token=get_access_token(),
         headers=get_http_headers(),
         transport=context.transport if context is not None else None,
         session_id=_session_id(context),
-        domain=domain,
+        domain=_served_domain(context, domain),
     )
 
 
@@ -56,6 +63,19 @@ def lenient_by_server() -> bool:
     """Whether the server that is at work reads `"10"` as `10`: FastMCP's own `strict_input_validation`."""
     server = current_server()
     return server is not None and not server.strict_input_validation
+
+
+def _served_domain(context: Context | None, otherwise: str) -> str | None:
+    """The domain in question; `None` in a background task, which was admitted when it was submitted."""
+    if context is None:
+        return otherwise if current_server() is None else None
+    if context.is_background_task:
+        return None
+    # Not `get_http_request()`: a client in memory would inherit the path of the request that it is used in.
+    wire = context.request_context
+    http = wire.request if wire is not None else None
+    named = http.scope.get(DOMAIN_IN_SCOPE) if http is not None else None
+    return named if isinstance(named, str) else otherwise
 
 
 def _session_id(context: Context | None) -> str | None:

@@ -15,10 +15,11 @@ from fastmcp.server.transforms import Transform
 from fastmcp.tools import FunctionTool, Tool, ToolResult
 from fastmcp.tools.tool_transform import TransformedTool
 
-from fastmcp_authz.serving._fastmcp import served_by
+from fastmcp_authz.serving._fastmcp import served_as, served_by
 from fastmcp_authz.serving.admission import NotAdmittedError
+from fastmcp_authz.serving.audit import Denials, note_declared, noted_so_far
 from fastmcp_authz.serving.declaration import Declaration, carried
-from fastmcp_authz.serving.tool import AuthorizedTool
+from fastmcp_authz.serving.tool import AuthorizedTool, Binding
 
 logger = logging.getLogger("fastmcp_authz")
 
@@ -68,6 +69,16 @@ def beneath(fn: Any) -> Declaration | None:
     return carried(fn)
 
 
+def declared_behind(tool: Tool, noted: Denials) -> Declaration | None:
+    """The declaration of a listed tool of ours, be it one of a mounted server that has no `Authz` of its own."""
+    found = _registered(tool)
+    if isinstance(found, AuthorizedTool):
+        bound: Binding = found.binding
+        return bound.declaration
+    known = noted.declared.get((served_by(found), served_as(found) or ""))
+    return known if isinstance(known, Declaration) else None
+
+
 async def names_stray(server: FastMCP[Any], name: str) -> bool:
     """Whether a tool that was called by this name, and not admitted, is a stray itself.
 
@@ -96,8 +107,15 @@ class HidesStrays(Middleware):
         context: MiddlewareContext[mcp_types.ListToolsRequest],
         call_next: CallNext[mcp_types.ListToolsRequest, Sequence[Tool]],
     ) -> Sequence[Tool]:
-        """Lists what is no stray."""
-        return [tool for tool in await call_next(context) if not is_stray(tool)]
+        """Lists what is no stray, and notes for the servers above what is ours."""
+        listed = [tool for tool in await call_next(context) if not is_stray(tool)]
+        here, noted = context.fastmcp_context, noted_so_far()
+        if here is not None and noted is not None:
+            for tool in listed:
+                declaration = declared_behind(tool, noted)
+                if declaration is not None:
+                    note_declared(here.fastmcp, tool.name, declaration)
+        return listed
 
     async def on_call_tool(
         self,

@@ -16,6 +16,8 @@ from fastmcp_authz.callers.deciding import Caller
 from fastmcp_authz.callers.scope import CallerUnavailableError, Scope
 from fastmcp_authz.serving.audit import note_handed_out, note_listed, note_seen, noting
 from fastmcp_authz.serving.cards import card, is_personal, personal
+from fastmcp_authz.serving.facades import Faceted
+from fastmcp_authz.serving.facets import NO_FACETS, Facets
 from fastmcp_authz.serving.jurisdiction import Jurisdiction
 from fastmcp_authz.serving.listing import Listing, Seen, Shown, shown
 from fastmcp_authz.serving.ours import Ours, ours_of
@@ -30,9 +32,10 @@ logger = logging.getLogger("fastmcp_authz")
 class AuthzTransform(DecidesForCallers):
     """The caller's world, for everything in FastMCP that looks tools up: versions, search, code mode, mounts."""
 
-    def __init__(self, server: FastMCP[Any], jurisdiction: Jurisdiction) -> None:
+    def __init__(self, server: FastMCP[Any], jurisdiction: Jurisdiction, facets: Facets = NO_FACETS) -> None:
         self._server = server
         self.jurisdiction = jurisdiction
+        self.faceted = Faceted(server, jurisdiction, facets)
         self._listing = Listing(())
         """What was listed last."""
         self.retired = False
@@ -96,7 +99,9 @@ class AuthzTransform(DecidesForCallers):
                 # does so itself from 4.2 on.
                 passed.add(highest)
                 ours = ours_of(await call_next(name, version=VersionSpec(lt=highest)))
-            return ours if ours is not None or not passed else await self._another(name, version, scope)
+            if ours is None and passed:
+                ours = await self._another(name, version, scope)
+            return await self.faceted.named(name) if ours is None and version is None else ours
 
     async def _another(self, name: str, version: VersionSpec | None, scope: Scope | None) -> Tool | None:
         """What the caller is listed under a name of which all that FastMCP finds by itself is hidden from the caller.

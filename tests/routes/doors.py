@@ -23,12 +23,15 @@ from tests.routes.office import BARE, Shown, bare, everyone_is_manager, nobody_i
 from tests.routes.reaches import Reach, Serve, in_memory, not_at_all
 from tests.routes.servers import both_protected, mounted
 from tests.routes.sessions import (
+    BehindANamespacedFacade,
+    BehindFacades,
     Bulk,
     Coding,
     FoundAndCalled,
     Names,
     Nested,
     Numbered,
+    PastFacades,
     Ranking,
     Searching,
     Session,
@@ -153,6 +156,34 @@ DOORS = [
         eras=ERAS if SESSIONS_EVERYWHERE else ("legacy",),
     ),
     Door("prompts and resources as tools", dressed.prompts_and_resources_as_tools, beside=dressed.BESIDE),
+    # domains and facades
+    Door("the default domain", servers.empty, reaches.in_domain("", servers.in_domains)),
+    Door("a domain's own path", servers.empty, reaches.in_domain("/office", servers.in_domains)),
+    Door("facade", servers.faceted, speak=BehindFacades),
+    Door("facade over HTTP", servers.faceted, reaches.over_http, speak=BehindFacades),
+    Door("past the facade", servers.faceted, speak=PastFacades),
+    Door("facade in another's session", servers.faceted, reaches.in_anothers_session("http"), speak=BehindFacades),
+    Door("facade of a child", servers.on_a_bare_parent(servers.faceted), speak=BehindFacades),
+    Door(
+        "facade of a child, namespaced",
+        servers.on_a_bare_parent(servers.faceted, namespace="ns"),
+        speak=BehindANamespacedFacade,
+    ),
+    Door("facade over a child, before", servers.faceted_parent(before=True), speak=BehindFacades),
+    Door("facade over a child, after", servers.faceted_parent(before=False), speak=BehindFacades),
+    Door(
+        "facade over a child, namespaced",
+        servers.faceted_parent(before=False, namespace="ns"),
+        speak=BehindFacades,
+        names=NS,
+    ),
+    Door(
+        "facade over a child, renamed",
+        servers.faceted_parent(before=True, tool_names=servers.NEW_NAMES),
+        speak=BehindFacades,
+        names=servers.RENAMED,
+    ),
+    Door("facade behind a proxy", servers.proxied(servers.faceted), speak=BehindFacades, at_once=False),
     # tools that reach tools
     Door("bulk calls", dressed.bulk, speak=Bulk),
     Door("call_tool", nesting(nested.CALL_TOOL), speak=Nested),

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import AsyncIterator, Callable, Generator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,6 +17,7 @@ from fastmcp.server import create_proxy
 from fastmcp.server.auth import StaticTokenVerifier
 from fastmcp.utilities.tests import asgi_server
 
+from fastmcp_authz.serving.authz import Authz
 from tests.routes.office import MANAGER, NOBODY, calling_as
 from tests.routes.switch import SWITCHED_OFF
 
@@ -37,6 +39,19 @@ async def in_memory(serve: Serve, era: str) -> AsyncIterator[Connect]:
 async def over_http(serve: Serve, era: str) -> AsyncIterator[Connect]:
     async with asgi_server(serve()) as running:
         yield lambda caller: running.client(headers={"x-caller": caller}, mode=era)
+
+
+def in_domain(domain: str, authz: Callable[[], Authz]) -> Reach:
+    """Over HTTP, by the path of a domain. What was asked for is left alone."""
+
+    @asynccontextmanager
+    async def reach(_: Serve, era: str) -> AsyncIterator[Connect]:
+        serving: Any = authz()
+        async with asgi_server(serving) as running:
+            at = replace(running, url=f"{running.url}{domain}")
+            yield lambda caller: at.client(headers={"x-caller": caller}, mode=era)
+
+    return reach
 
 
 @asynccontextmanager

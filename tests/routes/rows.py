@@ -11,7 +11,7 @@ from tests.routes.sessions import Answer, Session
 
 async def lists_what_is_for_everyone(session: Session) -> None:
     """First: listing shows the caller's own world, whoever listed before."""
-    assert await session.tools() == office.TO_NOBODY
+    assert await session.tools() == session.shows(office.TO_NOBODY)
     assert_clean(session.received)
 
 
@@ -63,7 +63,7 @@ LACKS = (
 
 async def has_it_all(session: Session) -> None:
     """The same four things of a caller who has the right."""
-    assert await session.tools() == office.TO_MANAGER
+    assert await session.tools() == session.shows(office.TO_MANAGER)
     for arguments, data in (
         ({"query": "x", "covert_key": "k"}, {"kind": "page", "echo": "x", "covert_note": "SECRET k"}),
         ({"query": "file"}, {"kind": "covert_file", "covert_path": "/SECRET"}),

@@ -38,6 +38,38 @@ NEW_NAMES = {"find": "seek", "covert_vault": "covert_safe", "report": "account"}
 RENAMED = renamed(NEW_NAMES)
 
 
+def faceted() -> Server:
+    """The default domain has a facade, for tools without a category."""
+    server: Server = FastMCP("faceted")
+    Authz(server, context=rights, facets={"default": {"group_by": "category"}})
+    register(server)
+    return server
+
+
+def faceted_parent(*, before: bool, **options: Any) -> Serve:
+    """The parent is faceted, and the tools are on a child that has no `Authz`."""
+
+    def serve() -> Server:
+        server: Server = FastMCP("faceted")
+        if before:
+            server.mount(bare(), **options)
+        Authz(server, context=rights, facets={"default": {"group_by": "category"}})
+        if not before:
+            server.mount(bare(), **options)
+        return server
+
+    return serve
+
+
+def in_domains() -> Authz:
+    """The tools in a domain of their own; in the default one, their names with other contents for everybody."""
+    server: Server = FastMCP("domains")
+    authz = Authz(server, context=rights, default_domain="office")
+    register(server)
+    authz.tool("elsewhere", domains=["other"])(office.report)
+    return authz
+
+
 # --- ways to register ---
 
 

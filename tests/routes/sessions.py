@@ -71,6 +71,10 @@ class Session:
             for name, tool in listed.items()
         }
 
+    def shows(self, expected: Shown) -> Shown:
+        """What of some tools `tools` gives, which is all of it on most ways."""
+        return expected
+
     async def call(self, tool: str, **arguments: Any) -> Answer:
         """Calls the tool of that own name."""
         sent = {self.names.input(name): value for name, value in arguments.items()}
@@ -192,6 +196,39 @@ class Nested(Session):
         if answer.is_error:
             return answer
         return Answer(answer.data["is_error"], answer.data.get("data"), answer.received)
+
+
+class BehindFacades(Session):
+    """A server that shows one tool for all of a category, which tells their inputs and not their outputs."""
+
+    facade = "uncategorized_tools"
+
+    def shows(self, expected: Shown) -> Shown:
+        return {name: (inputs, set()) for name, (inputs, _) in expected.items()}
+
+    async def listing(self) -> list[dict[str, Any]]:
+        facades = {tool["name"]: tool for tool in await self.wire_listing() if tool["name"] not in self.beside}
+        (facade,) = facades.values()
+        assert facade["name"] == self.facade
+        schemas: dict[str, Any] = facade["_meta"]["tool-input-schemas"]
+        assert facade["inputSchema"]["properties"]["tool_name"]["enum"] == list(schemas)
+        return [{"name": name, "inputSchema": schema} for name, schema in schemas.items()]
+
+    async def reach(self, tool: str, arguments: dict[str, Any]) -> Answer:
+        return await self.wire_call(self.facade, {"tool_name": tool, "arguments": arguments})
+
+
+class BehindANamespacedFacade(BehindFacades):
+    """The same on a mounted server, whose names its parent does not change behind the facade."""
+
+    facade = "ns_uncategorized_tools"
+
+
+class PastFacades(BehindFacades):
+    """The same, but tools are called by their names."""
+
+    async def reach(self, tool: str, arguments: dict[str, Any]) -> Answer:
+        return await self.wire_call(tool, arguments)
 
 
 class SwitchingOn(Session):

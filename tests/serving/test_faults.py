@@ -152,7 +152,7 @@ async def test_a_builder_that_hangs_refuses_the_request_in_time(mode: str, caplo
             await asyncio.sleep(3600)
             yield None
         finally:
-            closed.append(request.domain)
+            closed.append(str(request.domain))
 
     Authz(mcp, context=build, predicate_timeout=0.05)
     result = await call(mcp, "plain", mode=mode)
