@@ -13,6 +13,7 @@ from .errors import (
     UnknownInputKeysError,
 )
 from .serving.authz import Authz
+from .serving.current import Caller, current_caller, gate_check
 from .serving.decorator import authorized_tool
 from .serving.middleware import AuthzMiddleware
 from .serving.notifying import notify_changed
@@ -24,6 +25,7 @@ __all__ = [
     "Authz",
     "AuthzError",
     "AuthzMiddleware",
+    "Caller",
     "CallerView",
     "ConfigurationError",
     "ContractError",
@@ -36,5 +38,7 @@ __all__ = [
     "ToolContract",
     "UnknownInputKeysError",
     "authorized_tool",
+    "current_caller",
+    "gate_check",
     "notify_changed",
 ]

@@ -226,10 +226,16 @@ class opened:
             await self._begun.end(kind, error, trace)
 
 
+def here(key: object | None) -> Scope | None:
+    """The last scope on the way to here, in the request `key`."""
+    link = _last(_way.get(), key)
+    return None if link is None else link.scope
+
+
 def decides_now(authority: Authority, key: object | None) -> bool:
     """Whether the last scope on the way to here, in the request `key`, is that of `authority`."""
-    link = _last(_way.get(), key)
-    return link is not None and link.scope.authority is authority
+    scope = here(key)
+    return scope is not None and scope.authority is authority
 
 
 def nearest(authorities: Container[Authority], key: object | None) -> Scope | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any, cast, overload
@@ -33,6 +33,7 @@ from fastmcp_authz.serving.installing import (
     refuse_unsafe,
 )
 from fastmcp_authz.serving.middleware import AuthzMiddleware
+from fastmcp_authz.serving.producing import Produce, Producer, Producing
 from fastmcp_authz.settings import Settings
 
 
@@ -77,6 +78,7 @@ class Authz:
         settings: Settings | None = None,
         facets: Mapping[str, FacetOptions] | None = None,
         categories: Mapping[str, str] | None = None,
+        producers: Iterable[Producer[Authz]] = (),
         on_event: Observer | None = None,
         **options: Any,
     ) -> None:
@@ -87,6 +89,8 @@ class Authz:
             settings: Every option at once; those of the environment where `None`.
             facets: The domains that list one tool for each category, a facade; see `FacetOptions`.
             categories: What each category is about.
+            producers: Each is called with this `Authz`, once, after what is declared in code and before the first
+                list, to register tools that are built at run time. They may be async. An exception fails the start.
             on_event: Is told each decision; see `fastmcp_authz.events`.
             options: Fields of `Settings`, over `settings`.
 
@@ -97,11 +101,12 @@ class Authz:
             context=context, settings=settings, facets=facets, categories=categories, on_event=on_event, **options
         )
         self.mcp = mcp
+        middleware.produce = Producing(self, producers).once
         self.authority: Authority = middleware.authority
         install(mcp, self.authority, middleware.facets)
         # Outermost, in a public list: outside the dereferencing, and outside whatever may fail with a text of its own.
         mcp.middleware.insert(0, middleware)
-        at_start = _AtStart(mcp, self.authority, middleware.facets)
+        at_start = _AtStart(mcp, self.authority, middleware.facets, middleware.produce)
         mcp.providers.insert(0, at_start)
         middleware.when_safe = at_start.step_aside
 
@@ -168,11 +173,12 @@ class _AtStart(Provider):
     While the server runs it is not among the providers: FastMCP asks each for every tool, in a task of its own.
     """
 
-    def __init__(self, server: Server, authority: Authority, facets: Facets) -> None:
+    def __init__(self, server: Server, authority: Authority, facets: Facets, produce: Produce) -> None:
         super().__init__()
         self._server = server
         self._authority = authority
         self._facets = facets
+        self._produce = produce
         self._started = 0
 
     def step_aside(self) -> None:
@@ -186,7 +192,9 @@ class _AtStart(Provider):
 
         Raises:
             ConfigurationError: It cannot.
+            Exception: Whatever a producer raises.
         """
+        await self._produce()
         refuse_unsafe(self._server)
         cover_mounted(self._server, self._authority)
         await refuse_unfit(self._server, self._authority, self._facets)
@@ -200,6 +208,7 @@ class _AtStart(Provider):
 
     async def get_tasks(self) -> Sequence[FastMCPComponent]:
         """Nothing; but FastMCP asks for tasks before it starts the providers, and a worker runs what it gets then."""
+        await self._produce()
         cover_mounted(self._server, self._authority)
         return []
 

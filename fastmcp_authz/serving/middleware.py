@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextvars import ContextVar
 from functools import partial
 from time import perf_counter
@@ -108,6 +108,8 @@ class AuthzMiddleware(Protecting):
         """Servers that were looked through, each with the transforms that it had then."""
         self._alone: WeakKeyDictionary[Server, tuple[object, ...]] = WeakKeyDictionary()
         """Servers on which nothing is mounted, each with all that it was made of when it was found safe."""
+        self.produce: Callable[[], Awaitable[None]] = nothing
+        """Called before a server is looked through in a request; see `Authz(producers=...)`."""
         self.when_safe: Callable[[], None] = lambda: None
         """Called when a server has been looked through in a request, and found safe."""
         self._reported: WeakKeyDictionary[Server, str] = WeakKeyDictionary()
@@ -205,6 +207,7 @@ class AuthzMiddleware(Protecting):
         if self._alone.get(server) == made_of and not outer:
             return True
         try:
+            await self.produce()
             self._install_on(server)
             refuse_unsafe(server, outer=outer)
             cover_mounted(server, self.authority)
@@ -246,6 +249,10 @@ class AuthzMiddleware(Protecting):
         inside = kinds.index(OwnReferences) if OwnReferences in kinds else 0
         if DereferenceRefsMiddleware in kinds[:inside]:
             server.middleware.insert(0, OwnReferences())
+
+
+async def nothing() -> None:
+    """What is done where nothing is to be done."""
 
 
 async def _ask_ahead(server: Server, caller: Caller) -> None:

@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import Any
 
 import mcp_types
+from fastmcp import Context
 from fastmcp.exceptions import AuthorizationError
 from fastmcp.server.dependencies import transform_context_annotations
 from fastmcp.tools import ToolResult
@@ -33,6 +34,8 @@ class Run:
     passthrough: bool
     adapter: Callable[..., Any] | None = field(default=None, repr=False)
     """The one function that may run in it."""
+    context: Context | None = field(default=None, repr=False)
+    """The FastMCP context that it runs in; `None` in a background task that has none."""
     entered: bool = False
     """Whether the function was reached: what was raised before is about its arguments, what comes after is its own."""
 
@@ -45,6 +48,11 @@ class Run:
 
 
 _run: ContextVar[Run | None] = ContextVar("fastmcp_authz_run", default=None)
+
+
+def current_run() -> Run | None:
+    """The admitted call that is running here."""
+    return _run.get()
 
 
 class running:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, cast
 
 import mcp_types
+from fastmcp import Context
 from fastmcp.exceptions import ValidationError
 from fastmcp.tools import FunctionTool, Tool, ToolResult
 from pydantic import Field
@@ -22,7 +23,7 @@ from fastmcp_authz.serving.audit import CallRecord, note_called
 from fastmcp_authz.serving.declaration import Declaration, owner_of
 from fastmcp_authz.serving.jurisdiction import Jurisdiction
 from fastmcp_authz.serving.permitting import permission, with_own_defaults
-from fastmcp_authz.serving.requests import lenient_by_server, request_key
+from fastmcp_authz.serving.requests import current_context, key_of, lenient_by_server
 from fastmcp_authz.serving.results import cannot_answer, refusal, unknown_tool
 from fastmcp_authz.serving.running import Run, running
 
@@ -82,7 +83,8 @@ class AuthorizedTool(Tool):
         Nothing here trusts the fields of this object: it may have been listed for another caller, or for none.
         """
         bound: Binding = self.binding
-        async with bound.jurisdiction.scope(request_key()) as scope:
+        context = current_context()
+        async with bound.jurisdiction.scope(key_of(context)) as scope:
             if scope is None:
                 return unknown_tool(self.name)
             try:
@@ -97,12 +99,17 @@ class AuthorizedTool(Tool):
                     record.outcome, record.denied = "unknown_tool", denied
                     return unknown_tool(self.name)
                 view = await with_own_defaults(kept.view, caller)
-                return await self._run_permitted(arguments, bound, view, record)
+                return await self._run_permitted(arguments, bound, view, record, context)
             finally:
                 record.tell()
 
     async def _run_permitted(
-        self, arguments: dict[str, Any], bound: Binding, view: CallerView, record: CallRecord
+        self,
+        arguments: dict[str, Any],
+        bound: Binding,
+        view: CallerView,
+        record: CallRecord,
+        context: Context | None,
     ) -> ToolResult:
         caller = record.caller
         lenient = caller.settings.lenient_inputs
@@ -116,7 +123,7 @@ class AuthorizedTool(Tool):
             return refusal(str(error))
         if caller.settings.nullable_inputs == "opt-in":
             accepted = {**dict.fromkeys(bound.declaration.null_where_left_out), **accepted}
-        run = Run(view, record, bound.declaration.content == "passthrough", bound.runner.fn)
+        run = Run(view, record, bound.declaration.content == "passthrough", bound.runner.fn, context)
         with running(run):
             try:
                 return await bound.runner.run(accepted)

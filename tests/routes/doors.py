@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import fastmcp
 import pytest
@@ -26,10 +26,12 @@ from tests.routes.sessions import (
     BehindANamespacedFacade,
     BehindFacades,
     Bulk,
+    BulkBehindFacades,
     Coding,
     FoundAndCalled,
     Names,
     Nested,
+    NestedBehindFacades,
     Numbered,
     PastFacades,
     Ranking,
@@ -159,10 +161,23 @@ DOORS = [
     # domains and facades
     Door("the default domain", servers.empty, reaches.in_domain("", servers.in_domains)),
     Door("a domain's own path", servers.empty, reaches.in_domain("/office", servers.in_domains)),
-    Door("facade", servers.faceted, speak=BehindFacades),
-    Door("facade over HTTP", servers.faceted, reaches.over_http, speak=BehindFacades),
     Door("past the facade", servers.faceted, speak=PastFacades),
-    Door("facade in another's session", servers.faceted, reaches.in_anothers_session("http"), speak=BehindFacades),
+    Door(
+        "facade, names transformed before",
+        transformed(dressed.renaming(), before=True, facets=servers.FACETS),
+        speak=BehindFacades,
+        names=dressed.RENAMED_INSIDE,
+    ),
+    Door(
+        "facade, names transformed after",
+        transformed(dressed.renaming(), before=False, facets=servers.FACETS),
+        speak=BehindFacades,
+        names=dressed.RENAMED_INSIDE,
+    ),
+    Door("bulk calls of a facade", dressed.bulk_of_a_facade, speak=BulkBehindFacades),
+    Door("call_tool of a facade", nesting(nested.CALL_TOOL, servers.faceted), speak=NestedBehindFacades),
+    Door("get_tool and run of a facade", nesting(nested.GET_TOOL_AND_RUN, servers.faceted), speak=NestedBehindFacades),
+    Door("a client in memory of a facade", nesting(nested.CLIENT, servers.faceted), speak=NestedBehindFacades),
     Door("facade of a child", servers.on_a_bare_parent(servers.faceted), speak=BehindFacades),
     Door(
         "facade of a child, namespaced",
@@ -204,6 +219,13 @@ DOORS = [
     Door("call_tool in Python, mounted", mounted(before=True), not_at_all, in_python(nested.CALL_TOOL), eras=NO_ERA),
     Door("call_tool in a child", nesting_in_a_child(nested.CALL_TOOL), speak=Nested),
     Door("get_tool and run in a child", nesting_in_a_child(nested.GET_TOOL_AND_RUN), speak=Nested),
+]
+
+# Every way to a server is a way to its facades.
+DOORS += [
+    replace(door, name=f"{door.name}, facade", serve=servers.faceted, speak=BehindFacades)
+    for door in DOORS
+    if door.serve is servers.direct and door.speak is Session
 ]
 
 SHUT = [

@@ -17,17 +17,17 @@ from fastmcp.tools.tool_transform import ArgTransformConfig, ToolTransformConfig
 from fastmcp_authz.serving.authz import Authz
 from tests.routes import office
 from tests.routes.office import protected, register, rights
-from tests.routes.servers import NEW_NAMES, Serve, Server, direct
+from tests.routes.servers import NEW_NAMES, Serve, Server, direct, faceted
 from tests.routes.sessions import prefixed, renamed
 from tests.serving.people import PutsIn
 
 
-def transformed(*transforms: Transform, before: bool) -> Serve:
-    """With transforms of the server's own, added before `Authz` or after it."""
+def transformed(*transforms: Transform, before: bool, **options: Any) -> Serve:
+    """With transforms of the server's own, added before `Authz`, which has some options, or after it."""
 
     def serve() -> Server:
         server: Server = FastMCP("x", transforms=list(transforms) if before else [])
-        Authz(server, context=rights)
+        Authz(server, context=rights, **options)
         for transform in () if before else transforms:
             server.add_transform(transform)
         register(server)
@@ -148,6 +148,13 @@ def switched_in_the_session() -> Server:
 
 
 def bulk() -> Server:
-    server = direct()
+    return _with_bulk(direct())
+
+
+def bulk_of_a_facade() -> Server:
+    return _with_bulk(faceted())
+
+
+def _with_bulk(server: Server) -> Server:
     BulkToolCaller().register_tools(server)
     return server

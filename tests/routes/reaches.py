@@ -116,14 +116,14 @@ async def through_a_proxy_over_http(serve: Serve, era: str) -> AsyncIterator[Con
 
 
 @asynccontextmanager
-async def over_stdio(_: Serve, era: str) -> AsyncIterator[Connect]:
-    """The server of `stdio_server.py`, in one process for each caller."""
+async def over_stdio(serve: Serve, era: str) -> AsyncIterator[Connect]:
+    """The server of `stdio_server.py`, which finds `serve` by its name, in one process for each caller."""
     passed = {name: value for name, value in os.environ.items() if name == SWITCHED_OFF}
     processes: dict[str, StdioTransport] = {}
 
     def connect(caller: str) -> Client[Any]:
         if caller not in processes:
-            env = {**passed, "ROUTES_CALLER": caller}
+            env = {**passed, "ROUTES_CALLER": caller, "ROUTES_SERVE": serve.__name__}
             processes[caller] = StdioTransport(sys.executable, [str(STDIO_SERVER)], env=env, keep_alive=True)
         return Client(processes[caller], mode=era)
 

@@ -38,10 +38,13 @@ NEW_NAMES = {"find": "seek", "covert_vault": "covert_safe", "report": "account"}
 RENAMED = renamed(NEW_NAMES)
 
 
+FACETS: Any = {"default": {"group_by": "category"}}
+
+
 def faceted() -> Server:
     """The default domain has a facade, for tools without a category."""
     server: Server = FastMCP("faceted")
-    Authz(server, context=rights, facets={"default": {"group_by": "category"}})
+    Authz(server, context=rights, facets=FACETS)
     register(server)
     return server
 
@@ -53,7 +56,7 @@ def faceted_parent(*, before: bool, **options: Any) -> Serve:
         server: Server = FastMCP("faceted")
         if before:
             server.mount(bare(), **options)
-        Authz(server, context=rights, facets={"default": {"group_by": "category"}})
+        Authz(server, context=rights, facets=FACETS)
         if not before:
             server.mount(bare(), **options)
         return server

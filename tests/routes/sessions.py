@@ -231,6 +231,24 @@ class PastFacades(BehindFacades):
         return await self.wire_call(tool, arguments)
 
 
+class BulkBehindFacades(BehindFacades):
+    """A facade, called by the bulk tool caller."""
+
+    needs = Bulk.needs
+
+    async def reach(self, tool: str, arguments: dict[str, Any]) -> Answer:
+        return await Bulk.reach(self, self.facade, {"tool_name": tool, "arguments": arguments})  # type: ignore[arg-type]
+
+
+class NestedBehindFacades(BehindFacades):
+    """A facade, called by a tool of the server."""
+
+    needs = Nested.needs
+
+    async def reach(self, tool: str, arguments: dict[str, Any]) -> Answer:
+        return await Nested.reach(self, self.facade, {"tool_name": tool, "arguments": arguments})  # type: ignore[arg-type]
+
+
 class SwitchingOn(Session):
     """What is off is switched on first, with every listing."""
 
