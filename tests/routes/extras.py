@@ -22,7 +22,7 @@ from fastmcp.utilities.tasks import TaskConfig
 
 from fastmcp_authz.serving.authz import Authz
 from fastmcp_authz.serving.decorator import authorized_tool
-from tests.routes import dressed, office, reaches, test_matrix, test_switched_off
+from tests.routes import dressed, office, reaches, servers, test_matrix, test_switched_off
 from tests.routes.doors import Door, ways
 from tests.routes.office import BARE, rights
 from tests.routes.servers import Serve, Server
@@ -81,6 +81,11 @@ def tasks_of_a_child(*, before: bool) -> Serve:
     return serve
 
 
+def tasks_in_a_domain() -> Authz:
+    """Without a path, as in a worker, another domain is served."""
+    return Authz(working("tasks", "required"), context=rights, default_domain="office", domain="other")
+
+
 NS = prefixed("ns_")
 HTTP = reaches.over_http
 """In a worker, who called is what FastMCP keeps of the request: its token and headers."""
@@ -89,6 +94,7 @@ DOORS = [
     Door("a task", tasks("required"), HTTP, eras=("auto",)),
     Door("a task, with tokens", tasks("required"), reaches.over_http_with_tokens, eras=("auto",)),
     Door("a task where the client wants one", tasks("optional"), HTTP),
+    Door("a task in a domain", servers.empty, reaches.in_domain("/office", tasks_in_a_domain), eras=("auto",)),
     Door("a task of a child, before", tasks_of_a_child(before=True), HTTP, names=NS, eras=("auto",)),
     Door("a task of a child, after", tasks_of_a_child(before=False), HTTP, names=NS, eras=("auto",)),
     Door("code mode before", dressed.code_mode(before=True, sandbox=MontySandboxProvider), speak=Coding),

@@ -65,9 +65,9 @@ def faceted_parent(*, before: bool, **options: Any) -> Serve:
 
 
 def in_domains() -> Authz:
-    """The tools in a domain of their own; in the default one, their names with other contents for everybody."""
+    """The tools in the default domain, which only its path serves, and another one beside it."""
     server: Server = FastMCP("domains")
-    authz = Authz(server, context=rights, default_domain="office")
+    authz = Authz(server, context=rights, default_domain="office", domain="other")
     register(server)
     authz.tool("elsewhere", domains=["other"])(office.report)
     return authz

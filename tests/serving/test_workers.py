@@ -65,6 +65,19 @@ async def test_a_worker_decides_for_who_submitted_and_prunes() -> None:
             assert (await tool.run({"n": 1})).is_error
 
 
+async def test_a_worker_runs_what_was_submitted_in_any_domain() -> None:
+    mcp: FastMCP[Any] = FastMCP("x")
+    people = People()
+    Authz(mcp, context=people, domain="other")
+    mcp.tool(job)
+    tool = await component(mcp)
+    with calling_as("job"):
+        assert (await tool.run({"n": 1})).is_error, "in plain Python the domain that was picked is served"
+        with in_a_worker_of(mcp):
+            assert (await tool.run({"n": 1})).structured_content == {"n": 1}
+    assert [person.request.domain for person in people.built] == ["other", None]
+
+
 async def test_a_worker_of_a_server_without_authz_runs_nothing() -> None:
     mcp: FastMCP[Any] = FastMCP("x")
     mcp.tool(job)
