@@ -7,15 +7,18 @@ import json
 import os
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeAlias
 
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 
 from fastmcp_authz.errors import ConfigurationError
 
 DOMAIN = r"[A-Za-z0-9][A-Za-z0-9._-]*"
 """What names a domain of tools: a segment of a path."""
+
+Dialect: TypeAlias = Literal["full", "strict", "anthropic", "openai", "gemini"]
+"""For whom a schema is written down: for readers of JSON Schema, for any strict mode, for one provider's tools."""
 
 
 class Settings(BaseSettings):
@@ -44,6 +47,8 @@ class Settings(BaseSettings):
     """`"inline"`: leave `$ref`s to FastMCP's dereferencing, for clients that cannot follow them."""
     strict_schema: bool = False
     """Advertise only what strict tool-use modes take; the full contract is still what is enforced."""
+    dialect: Dialect = "full"
+    """What the advertised schemas are written for; `"strict"` is `strict_schema=True`. See docs/dialects.md."""
     predicate_timeout: float = Field(default=5.0, gt=0)
     """Seconds that an awaited answer may take, and the building of a server context; later is a no."""
     cached_views: int = Field(default=6_144, gt=0)
@@ -56,6 +61,21 @@ class Settings(BaseSettings):
     """Folders of shared `.rbs` files, before `sig/shared` beside the declaring module."""
     known_predicates: frozenset[str] = frozenset()
     """Predicate names that look like a slip of a tag and are none."""
+
+    @field_validator("dialect")
+    @classmethod
+    def _is_the_only_one(cls, dialect: Dialect, info: ValidationInfo) -> Dialect:
+        if info.data.get("strict_schema") and dialect not in ("full", "strict"):
+            raise ValueError(
+                f'`strict_schema=True` is `dialect="strict"`, which contradicts `dialect="{dialect}"`: '
+                "leave one of the two out"
+            )
+        return dialect
+
+    @property
+    def advertised(self) -> Dialect:
+        """The dialect of what is advertised, `strict_schema` considered."""
+        return "strict" if self.strict_schema else self.dialect
 
 
 _PREFIX = "FASTMCP_AUTHZ_"

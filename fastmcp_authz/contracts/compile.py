@@ -10,14 +10,16 @@ from weakref import WeakValueDictionary
 
 from ..callers.predicates import Decisions, Predicate
 from ..settings import Settings
-from .dialects import strict
+from .dialects import advertised
 from .explaining import alternatives
 from .lenient import Reader
 from .projection import pruner
+from .providers import PROVIDERS
 from .reveal import reveal
 from .satisfaction import satisfier, settled
 from .schema import Document, compile_validator, document
 from .shapes import NO_NOTES, Record, Tree, predicates_of, reachable
+from .spelling import Speller
 from .still import still
 from .view import CallerView, InputCheck, InputSide, Options, OutputCheck, OutputSide, PersonalDefault, SchemaText
 from .writing import may_be_deep
@@ -73,13 +75,14 @@ def compile_view(of: Prepared, decisions: Decisions, settings: Settings) -> Call
         sides.append(side)
     given, result = sides
     keys = dict.fromkeys(each.slot.key for side in sides if side is not None for each in side.personal)
+    keys |= dict.fromkeys(key for key, _ in given.keys.values())  # a dialect may show no default, and it still fills
     return CallerView(of.contract.name, of.contract.description, tuple(keys), given, result, options)
 
 
 def _input_side(of: Prepared, decisions: Decisions, settings: Settings) -> InputSide:
     tree, root = _input_tree(of, decisions, settings)
     enforced = _enforced_input(tree, settings)
-    shown = document(strict(tree), close_root=True, strict=True) if settings.strict_schema else enforced
+    shown = advertised(settings.advertised, tree, enforced, sent=False)
     text = SchemaText.of(enforced.schema)
     notes = {f.name: tree.resolve(f.shape).notes for f in root.fields}
     return InputSide(
@@ -95,11 +98,13 @@ def _input_side(of: Prepared, decisions: Decisions, settings: Settings) -> Input
 def _input_check(of: Prepared, decisions: Decisions, settings: Settings, schema: SchemaText) -> InputCheck:
     """What arguments go through. Reveals once more: a view that is only listed keeps no tree."""
     tree, root = _input_tree(of, decisions, settings)
+    provider = PROVIDERS.get(settings.advertised)
     return InputCheck(
         schema=schema,
         validator=compile_validator(schema.read()),
         prune=pruner(tree, judge_whole=True),
         reader=Reader(tree),
+        speller=Speller(tree, nulls=not provider.optional) if provider else None,
         names=frozenset(f.name for f in root.fields),
         ways=alternatives(tree),
     )
@@ -133,7 +138,7 @@ def _output_side(of: Prepared, decisions: Decisions, settings: Settings) -> Outp
     if tree is None:
         return None
     enforced = document(tree)
-    shown = document(strict(tree), strict=True) if settings.strict_schema else enforced
+    shown = advertised(settings.advertised, tree, enforced, sent=True)
     text = SchemaText.of(enforced.schema)
     return OutputSide(
         schema=text if shown is enforced else SchemaText.of(shown.schema),

@@ -5,10 +5,29 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from ..settings import Dialect
+from .providers import PROVIDERS, written_for
+from .schema import Document, document
 from .shapes import Field, ListOf, MapOf, Member, Notes, Record, Shape, Tree, TupleOf, Union
 
 _KEPT: Final = frozenset({"pattern", "format"})
 """Keywords that narrow a type and that strict tool-use modes take."""
+
+
+def advertised(dialect: Dialect, tree: Tree, enforced: Document, *, sent: bool) -> Document:
+    """What is shown of a tree without guards of which `enforced` is the whole schema.
+
+    Args:
+        dialect: For whom.
+        tree: What one caller sees.
+        enforced: What the check keeps, whatever is shown.
+        sent: Whether it is what results are pruned to, rather than arguments checked by.
+    """
+    if dialect == "full":
+        return enforced
+    if dialect == "strict":
+        return document(strict(tree), close_root=not sent, strict=True)
+    return document(written_for(PROVIDERS[dialect], tree, sent=sent), strict=True)
 
 
 def strict(tree: Tree) -> Tree:

@@ -100,7 +100,7 @@ class _Reading:
 
     def _parsed(self, text: str) -> Any:
         if text not in self._texts:
-            self._texts[text] = _parsed(text)
+            self._texts[text] = parsed(text)
         return self._texts[text]
 
     def _read_union(self, value: Any, members: list[Shape]) -> Any:
@@ -131,7 +131,7 @@ def members_of(shape: Shape, tree: Tree) -> list[Shape]:
 def _scalar(value: Any, name: str) -> Any:
     if not isinstance(value, str) or name == "string":
         return value
-    read = _parsed(value)
+    read = parsed(value)
     fits = {
         "integer": isinstance(read, int) and not isinstance(read, bool),
         "number": isinstance(read, int | float) and not isinstance(read, bool),
@@ -141,7 +141,8 @@ def _scalar(value: Any, name: str) -> Any:
     return read if fits[name] else value
 
 
-def _parsed(text: str) -> Any:
+def parsed(text: str) -> Any:
+    """The value of a JSON text, or the text where it is none."""
     try:
         return json.loads(text, parse_constant=lambda word: text)
     except (ValueError, RecursionError):

@@ -65,7 +65,7 @@ def document(
         object_root: Whether `type: "object"` is to stand at a root that is a union.
         close_root: Whether the root takes no keys beside its own.
         close_all: The same for every record.
-        strict: Whether unions are all `anyOf` and tuples have no bounds; the tree is then one of `dialects.strict`.
+        strict: Whether unions are all `anyOf` and tuples have no bounds; the tree is then one of a dialect.
     """
     emitter = _Emitter(tree, close_all, strict)
     schema = emitter.root(object_root, close_root)

@@ -20,6 +20,7 @@ from .lenient import Reader
 from .opening import PLAIN, MisfitError, Opening
 from .projection import Prune
 from .schema import Schema, Slot
+from .spelling import Speller
 from .writing import UnwritableError, Written, written
 
 _log = logging.getLogger("fastmcp_authz")
@@ -30,10 +31,12 @@ class InputCheck:
     """What arguments go through; made when the first ones come, since most views are only ever listed."""
 
     schema: SchemaText
-    """What is enforced: what is advertised, and what `strict_schema` leaves unsaid."""
+    """What is enforced: what is advertised, and what a dialect leaves unsaid."""
     validator: jsonschema_rs.Draft202012Validator
     prune: Prune
     reader: Reader
+    speller: Speller | None
+    """Set by a provider's dialect: reads what its schema asked for in place of the value itself."""
     names: frozenset[str]
     """The parameters."""
     ways: int
@@ -45,7 +48,7 @@ class OutputCheck:
     """What return values go through; made when the first one comes."""
 
     schema: SchemaText
-    """What is enforced: what is advertised, and what `strict_schema` leaves unsaid."""
+    """What is enforced: what is advertised, and what a dialect leaves unsaid."""
     validator: jsonschema_rs.Draft202012Validator
     prune: Prune
     ways: int
@@ -177,7 +180,7 @@ class CallerView:
 
     def rejected_defaults(self, answers: Mapping[str, Any]) -> tuple[str, ...]:
         """The keys whose answers `with_defaults` leaves out, for a log record."""
-        personal = ((each.slot.key, each.fits) for each in self._personal())
+        personal = [(each.slot.key, each.fits) for each in self._personal()] + list(self._input.keys.values())
         return tuple(dict.fromkeys(key for key, fits in personal if key in answers and not fits(answers[key])))
 
     def _personal(self) -> tuple[PersonalDefault, ...]:
@@ -208,6 +211,9 @@ class CallerView:
         check = side.check()
         try:
             to_json(known)  # the validator follows a value as deep as it goes, and the process dies of what is too deep
+            if check.speller is not None:
+                known = check.speller.arguments(known)
+                to_json(known)  # a text may spell what is too deep
             if not check.validator.is_valid(known):
                 known = _read_again(check, known, options.lenient_inputs if lenient is None else lenient, name)
             received: dict[str, Any] = check.prune(known, Opening())
