@@ -46,6 +46,8 @@ class Provider:
 
     keywords: frozenset[str]
     """Those that narrow a type; the others are said in words."""
+    one_item: bool
+    """Whether `minItems` is taken where it is 1."""
     formats: frozenset[str]
     default: bool
     """Whether `default` is taken."""
@@ -57,40 +59,49 @@ class Provider:
     """Whether a property may be left out of `required`; otherwise the optional ones are nullable."""
     text_only: bool
     """Whether only texts may have an `enum`, and only objects with properties are objects."""
+    described_nulls: bool
+    """Whether what is said of a type that may be null reaches the model; otherwise it is said of the type inside."""
 
 
 _COMMON_FORMATS: Final = frozenset(
     {"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"}
 )
-_COMMON_BOUNDS: Final = frozenset({"pattern", "minimum", "maximum", "minItems", "maxItems"})
+_COMMON_KEYWORDS: Final = frozenset({"pattern", "minimum", "maximum"})
 
 PROVIDERS: Final[Mapping[str, Provider]] = {
     "anthropic": Provider(
         keywords=frozenset(),
+        one_item=True,
         formats=_COMMON_FORMATS | {"uri"},
         default=True,
         references=False,
         closed=True,
         optional=True,
         text_only=False,
+        described_nulls=True,
     ),
     "openai": Provider(
-        keywords=_COMMON_BOUNDS | {"exclusiveMinimum", "exclusiveMaximum", "multipleOf"},
+        keywords=_COMMON_KEYWORDS | {"exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minItems", "maxItems"},
+        one_item=True,
         formats=_COMMON_FORMATS,
         default=False,
         references=True,
         closed=True,
         optional=False,
         text_only=False,
+        described_nulls=True,
     ),
     "gemini": Provider(
-        keywords=_COMMON_BOUNDS | {"minLength", "maxLength"},
+        # Google's converter of MCP tools loses every keyword of two words.
+        keywords=_COMMON_KEYWORDS,
+        one_item=False,
         formats=frozenset({"date-time"}),
         default=True,
         references=False,
         closed=False,
         optional=True,
         text_only=True,
+        described_nulls=False,
     ),
 }
 """By the name of the dialect."""
@@ -254,6 +265,8 @@ class _Writer:
             lost["default"] = notes.default[0]
         # A union that is left with one member has the notes of that member too.
         text = with_words(text, [*in_words(lost), *words, *_description(shape)])
+        if text and not takes.described_nulls and isinstance(shape, Union) and _is_nullable(shape):
+            shape, text = _said_inside(shape, text), ""
         said = Notes(
             keywords=(("description", text),) if text else (),
             default=notes.default if takes.default else (),
@@ -266,7 +279,7 @@ class _Writer:
     def _keeps(self, keyword: str, value: Any) -> bool:
         if keyword == "format":
             return value in self._takes.formats
-        return keyword in self._takes.keywords or (keyword, value) == ("minItems", 1)
+        return keyword in self._takes.keywords or (self._takes.one_item and (keyword, value) == ("minItems", 1))
 
     def _kind(self, shape: Shape) -> str:
         """A type in a word or two."""
@@ -327,6 +340,21 @@ def _description(shape: Shape) -> list[str]:
 def _alone(shape: Shape) -> Shape:
     """A shape that can have notes: beside a `$ref` there may be nothing."""
     return Union((Member(shape),)) if isinstance(shape, Ref) else shape
+
+
+def _is_nullable(shape: Union) -> bool:
+    """Whether there is one type in a union beside null."""
+    return len(shape.members) == 2 and any(is_null(member.shape) for member in shape.members)
+
+
+def _said_inside(shape: Union, text: str) -> Union:
+    inner = [member.shape for member in shape.members if not is_null(member.shape)]
+    said = [replace(each, notes=_saying(each.notes, with_words(text, _description(each)))) for each in inner]
+    return replace(shape, members=tuple(m if is_null(m.shape) else Member(said[0]) for m in shape.members))
+
+
+def _saying(notes: Notes, text: str) -> Notes:
+    return replace(notes, keywords=(("description", text),))
 
 
 def _nullable(shape: Shape, already: bool) -> Shape:

@@ -82,8 +82,9 @@ def test_the_environment_presets_the_dialect(monkeypatch: pytest.MonkeyPatch) ->
 # -- what each provider is shown ---------------------------------------------------------------------------------------
 
 TEXT = {"type": "string", "description": "a JSON object written as text"}
+PAIR = {"type": "array", "items": {"anyOf": [{"type": "string"}, {"type": "integer"}]}}
 
-SHOWN = [
+SHOWN: list[tuple[Any, ...]] = [
     (
         "n: Integer @min(1) @max(50) @desc(How many)",
         {"type": "integer", "description": "How many (between 1 and 50)"},
@@ -94,13 +95,13 @@ SHOWN = [
         "s: String @max(80) @pattern(^a)",
         {"type": "string", "description": "at most 80 characters; matches ^a"},
         {"type": "string", "pattern": "^a", "description": "at most 80 characters"},
-        {"type": "string", "maxLength": 80, "pattern": "^a"},
+        {"type": "string", "pattern": "^a", "description": "at most 80 characters"},
     ),
     (
         "l: Array[String] @min(1) @max(3) @unique()",
         {"type": "array", "items": {"type": "string"}, "minItems": 1, "description": "at most 3 elements; unique"},
         {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 3, "description": "unique"},
-        {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 3, "description": "unique"},
+        {"type": "array", "items": {"type": "string"}, "description": "between 1 and 3 elements; unique"},
     ),
     (
         "n: Float @exclusive_min(0) @exclusive_max(9) @multiple_of(0.5)",
@@ -146,6 +147,12 @@ SHOWN = [
     ),
     ("d: Time", *[{"type": "string", "format": "date-time"}] * 3),
     ("s: String?", *[{"anyOf": [{"type": "string"}, {"type": "null"}]}] * 3),
+    (
+        "s: String? @max(3) @desc(Name)",
+        {"anyOf": [{"type": "string", "description": "at most 3 characters"}, {"type": "null"}], "description": "Name"},
+        {"anyOf": [{"type": "string", "description": "at most 3 characters"}, {"type": "null"}], "description": "Name"},
+        {"anyOf": [{"type": "string", "description": "Name (at most 3 characters)"}, {"type": "null"}]},
+    ),
     ("u: String | Integer", *[{"anyOf": [{"type": "string"}, {"type": "integer"}]}] * 3),
     (
         "h: Hash[String, Integer] @max(2) @desc(Counts)",
@@ -156,25 +163,13 @@ SHOWN = [
     ("h: Hash[String, untyped] | Integer", *[{"anyOf": [TEXT, {"type": "integer"}]}] * 3),
     (
         "x: untyped",
-        *[{"anyOf": [{"type": name} for name in ("string", "number", "boolean", "null")]}] * 3,
+        *[{"anyOf": [{"type": "string"}, {"type": "number"}, {"type": "boolean"}, {"type": "null"}]}] * 3,
     ),
     (
         "t: [String, Integer]",
-        {
-            "type": "array",
-            "items": {"anyOf": [{"type": "string"}, {"type": "integer"}]},
-            "description": "exactly 2 elements; in this order: text, a whole number",
-        },
-        *[
-            {
-                "type": "array",
-                "items": {"anyOf": [{"type": "string"}, {"type": "integer"}]},
-                "minItems": 2,
-                "maxItems": 2,
-                "description": "in this order: text, a whole number",
-            }
-        ]
-        * 2,
+        {**PAIR, "description": "exactly 2 elements; in this order: text, a whole number"},
+        {**PAIR, "minItems": 2, "maxItems": 2, "description": "in this order: text, a whole number"},
+        {**PAIR, "description": "exactly 2 elements; in this order: text, a whole number"},
     ),
     (
         "r: {}",
@@ -457,6 +452,7 @@ NEVER = {
     "gemini": {
         "$ref", "$defs", "oneOf", "const", "prefixItems", "propertyNames", "additionalProperties", "exclusiveMinimum",
         "exclusiveMaximum", "multipleOf", "uniqueItems", "dependentRequired", "title", "examples", "deprecated",
+        "minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties",
     },
 }  # fmt: skip
 """Keywords that no schema of a dialect holds."""
