@@ -6,9 +6,10 @@ from dataclasses import replace
 from typing import Final
 
 from ..settings import Dialect
-from .providers import PROVIDERS, written_for
+from .providers import PROVIDERS
 from .schema import Document, document
 from .shapes import Field, ListOf, MapOf, Member, Notes, Record, Shape, Tree, TupleOf, Union
+from .translating import written_for
 
 _KEPT: Final = frozenset({"pattern", "format"})
 """Keywords that narrow a type and that strict tool-use modes take."""

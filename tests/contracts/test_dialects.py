@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any, get_args
 
@@ -303,7 +304,7 @@ def test_a_type_within_itself_is_written_out_twice_and_then_a_text(dialect: Dial
     tree = shown.input_schema["properties"]["tree"]
     assert tree["properties"]["kids"]["items"]["properties"]["kids"]["items"] == {
         "type": "string",
-        "description": "nested further in the same way; a JSON object written as text",
+        "description": "nested further than is written out here; a JSON object written as text",
     }
     third = json.dumps({"name": "c", "kids": [{"name": "d"}]})
     sent = {"tree": {"name": "a", "kids": [{"name": "b", "kids": [third]}]}}
@@ -560,3 +561,31 @@ def test_what_is_sent_validates_against_what_was_advertised_in_each_dialect(dial
             assert kept == REFUSED or standard.is_valid(kept), kept
 
     validates()
+
+
+VOCABULARY = set(
+    re.findall(
+        r"\w+",
+        """
+        type object array string integer number boolean null properties items required anyOf enum format description
+        additionalProperties false true minimum maximum minItems maxItems default
+        a an at least most exactly between and above below of multiple matches one or unique encoded as media by for
+        example deprecated read only write where is given always character characters element elements key keys each
+        value whole text list in this order JSON written nested further than out here anything
+        """,
+    )
+)
+"""All that a dialect may say of itself."""
+
+
+@pytest.mark.parametrize("dialect", PROVIDERS)
+def test_no_dialect_says_anything_that_the_callers_own_schema_does_not(dialect: Dialect) -> None:
+    def words_of(view: CallerView) -> set[str]:
+        return set(re.findall(r"[^\W\d]\w*", json.dumps([view.input_schema, view.output_schema], ensure_ascii=False)))
+
+    @property_of_worlds
+    def silent(world: World) -> None:
+        more = words_of(world.view(dialect=dialect)) - words_of(world.view())
+        assert more <= VOCABULARY, more - VOCABULARY
+
+    silent()
