@@ -18,6 +18,7 @@ from typing_extensions import Unpack
 
 from fastmcp_authz.caches import CacheFigures
 from fastmcp_authz.callers.context import ContextBuilder
+from fastmcp_authz.callers.deciding import Caller
 from fastmcp_authz.callers.scope import Authority
 from fastmcp_authz.errors import ConfigurationError
 from fastmcp_authz.events import Observer
@@ -34,6 +35,8 @@ from fastmcp_authz.serving.installing import (
 )
 from fastmcp_authz.serving.middleware import AuthzMiddleware
 from fastmcp_authz.serving.producing import Produce, Producer, Producing
+from fastmcp_authz.serving.rehearsal import rehearsed
+from fastmcp_authz.serving.reporting import Report, reported, seen_by
 from fastmcp_authz.settings import Settings
 
 
@@ -101,7 +104,7 @@ class Authz:
             context=context, settings=settings, facets=facets, categories=categories, on_event=on_event, **options
         )
         self.mcp = mcp
-        middleware.produce = Producing(self, producers).once
+        self._produce = middleware.produce = Producing(self, producers).once
         self.authority: Authority = middleware.authority
         install(mcp, self.authority, middleware.facets)
         # Outermost, in a public list: outside the dereferencing, and outside whatever may fail with a text of its own.
@@ -118,6 +121,24 @@ class Authz:
     def stats(self) -> CacheFigures:
         """How the views are kept that were made for callers so far: how many, and how often one was there already."""
         return self.authority.views.figures()
+
+    async def report(self, context: Any, *, domain: str | None = None) -> Report:
+        """What the tools weigh that somebody with this server context is listed, one by one; nobody need be calling.
+
+        `print(await authz.report(context))` is a table: bytes and estimated tokens of each tool, optional parameters
+        and unions of its input, and what is more than providers of models take (docs/dialects.md). Tools of mounted
+        servers with an `Authz` of their own are not in it: another context decides for them.
+
+        Args:
+            context: The server context of that caller.
+            domain: The domain of tools; the one that is served where no path says so if `None`.
+        """
+        authority = self.authority
+        await self._produce()
+        cover_mounted(self.mcp, authority)
+        caller = Caller(context, authority.settings, domain or authority.domain, views=authority.views)
+        tools = await seen_by(caller, authority, await rehearsed(self.mcp))
+        return Report(tuple(map(reported, tools)))
 
     def http_app(self, path: str | None = None, **options: Any) -> StarletteWithLifespan:
         """One ASGI app for all domains, over streamable HTTP: `/mcp` serves the default one, `/mcp/operator` another.
