@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from fastmcp import Client, FastMCP
@@ -16,7 +16,10 @@ from mcp_types import CallToolResult
 
 from fastmcp_authz import Authz, Settings
 from fastmcp_authz.callers.deciding import CONCURRENT_PREDICATES
+from fastmcp_authz.contracts.limits import LIMITS
+from fastmcp_authz.contracts.providers import PROVIDERS
 from fastmcp_authz.serving.facets import Facet
+from fastmcp_authz.settings import Dialect
 
 DOCS = Path(__file__).parents[1] / "docs"
 
@@ -230,3 +233,48 @@ async def test_the_examples_of_the_page_on_domains() -> None:
         assert result.structured_content == {"found": ["paid"]}
     for option in Facet.model_fields:
         assert f"| `{option}` |" in page
+
+
+# -- docs/dialects.md --------------------------------------------------------------------------------------------------
+
+
+def test_the_example_of_the_page_on_dialects(capsys: pytest.CaptureFixture[str]) -> None:
+    (source,) = blocks("dialects.md")
+    exec(compile(source, "dialects.md", "exec", dont_inherit=True), {"__name__": "dialects"})
+    page = (DOCS / "dialects.md").read_text(encoding="utf-8")
+    printed = capsys.readouterr().out
+    assert len(printed.splitlines()) == 3
+    assert "".join(f"    {line}\n" for line in printed.splitlines()) in page
+
+
+def test_the_tables_of_the_page_on_dialects_are_those_of_the_code() -> None:
+    page = (DOCS / "dialects.md").read_text(encoding="utf-8")
+    lines = [
+        [cell.strip() for cell in line.strip("|").split("|")] for line in page.splitlines() if line.startswith("|")
+    ]
+    shown = {cells[0]: cells[1:] for cells in lines}
+    assert [name for name in get_args(Dialect) if f'`"{name}"`' in shown] == list(get_args(Dialect))
+    names = ("anthropic", "openai", "gemini")
+    for keywords, cells in shown.items():
+        for keyword in set(re.findall(r"`(\w+)`", keywords)) & {
+            "pattern",
+            "minimum",
+            "multipleOf",
+            "maxItems",
+            "minLength",
+        }:
+            said = dict(zip(names, cells, strict=True))
+            kept = {name for name in names if said[name] == "kept"}
+            assert kept == {name for name in names if keyword in PROVIDERS[name].keywords}, keyword
+    defaults = dict(zip(names, shown["`default`"], strict=True))
+    assert {name: said == "kept" for name, said in defaults.items()} == {n: PROVIDERS[n].default for n in names}
+    anthropic, openai, gemini = (set(re.findall(r"`([\w-]+)`", cell)) for cell in shown["`format`"])
+    assert PROVIDERS["anthropic"].formats == anthropic
+    assert PROVIDERS["openai"].formats == anthropic - openai
+    assert PROVIDERS["gemini"].formats == gemini
+    assert str(LIMITS["anthropic"].optional) in shown["properties that are not required"][0]
+    assert str(LIMITS["anthropic"].unions) in shown["properties whose type is a union"][0]
+    assert str(LIMITS["anthropic"].tools) in shown["strict tools in a request"][0]
+    assert f"{LIMITS['openai'].properties:,}" in shown["properties"][1]
+    assert str(LIMITS["openai"].depth) in shown["objects within objects"][1]
+    assert f"{LIMITS['openai'].enum_values:,}" in shown["values of all enums"][1]
