@@ -10,14 +10,15 @@ from typing import Any, get_args
 import pytest
 from jsonschema import Draft202012Validator
 
-from fastmcp_authz import CallerView, ConfigurationError, InvalidInputError, Settings, ToolContract
+from fastmcp_authz import CallerView, ConfigurationError, ContractError, InvalidInputError, Settings, ToolContract
 from fastmcp_authz.contracts.projection import canonical, leaves
 from fastmcp_authz.contracts.providers import PROVIDERS
 from fastmcp_authz.serving.installing import settings_from
 from fastmcp_authz.settings import Dialect, preset_settings
 from tests.soundness.budget import UnsuitedError, event, property_of_worlds
+from tests.soundness.hiding import other_hidden_contract
 from tests.soundness.test_shown_is_checked import STANDARD
-from tests.soundness.world import REFUSED, World, received, sent
+from tests.soundness.world import REFUSED, World, decisions, received, sent
 
 from .callers import Context
 
@@ -589,3 +590,22 @@ def test_no_dialect_says_anything_that_the_callers_own_schema_does_not(dialect: 
         assert more <= VOCABULARY, more - VOCABULARY
 
     silent()
+
+
+@pytest.mark.parametrize("dialect", PROVIDERS)
+def test_a_hidden_part_of_a_contract_makes_no_difference_in_any_dialect(dialect: Dialect) -> None:
+    @property_of_worlds
+    def same(world: World) -> None:
+        docstring = other_hidden_contract(world.docstring, world.model, world.random)
+        try:
+            other = ToolContract.parse(docstring).view_of(decisions(world.answers), Settings(dialect=dialect))
+        except ContractError:
+            raise UnsuitedError from None
+        shown = world.view(dialect=dialect)
+        assert json.dumps([shown.input_schema, shown.output_schema]) == json.dumps(
+            [other.input_schema, other.output_schema]
+        )
+        for arguments in world.arguments(2):
+            assert received(shown, arguments) == received(other, arguments)
+
+    same()
