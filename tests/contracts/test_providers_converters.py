@@ -92,7 +92,8 @@ def by_openai(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def by_gemini(schema: dict[str, Any]) -> dict[str, Any]:
-    tool: Any = SimpleNamespace(name="tool", description="", input_schema=copy.deepcopy(schema))
+    own = copy.deepcopy(schema)
+    tool: Any = SimpleNamespace(name="tool", description="", input_schema=own, inputSchema=own)  # as 2.8 has it
     declared = (mcp_to_gemini_tool(tool).function_declarations or [])[0]
     assert declared.parameters is not None
     converted: dict[str, Any] = declared.parameters.model_dump(exclude_none=True, by_alias=True, mode="json")
