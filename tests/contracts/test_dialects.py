@@ -402,10 +402,12 @@ def test_a_required_value_is_not_left_out_by_a_null() -> None:
         view(NULLS, "openai").filter_input({"row": {"id": None}})
 
 
-def test_the_member_that_was_meant_is_found_before_its_nulls_are_left_out() -> None:
-    docstring = """
-        #: (u: { y: Integer, ?x: String, ?w: String } | { y: Integer }) -> output
-        @rbs type output = {}
+@pytest.mark.parametrize("union", ["{ y: Integer, ?x: String, ?w: String } | { y: Integer }", "{ y: Integer } | more"])
+def test_the_member_that_was_meant_is_found_before_its_nulls_are_left_out(union: str) -> None:
+    docstring = f"""
+        @rbs type more = {{ y: Integer, ?x: String, ?w: String }}
+        #: (u: {union}) -> output
+        @rbs type output = {{}}
     """
     assert view(docstring, "openai").filter_input({"u": {"y": 1, "x": None, "w": "s"}}) == {"u": {"y": 1, "w": "s"}}
 
