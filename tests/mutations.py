@@ -77,7 +77,7 @@ MUTATIONS: list[tuple[str, str, str, str]] = [
         "written(check.prune(value, opening)",
         "written(check.prune(__import__('json').loads(to_json(value)), opening)",
     ),
-    ("results are not checked", "view.py", "if check.validator.is_valid(sent):", "if True:"),
+    ("results are not checked", "view.py", "if check.validator.is_valid(sent.data):", "if True:"),
     ("unions are all oneOf", "schema.py", 'keyword = "anyOf" if overlapping else "oneOf"', 'keyword = "oneOf"'),
     ("required fields are not advertised", "schema.py", "if required:", "if False:"),
     (
@@ -126,8 +126,8 @@ MUTATIONS: list[tuple[str, str, str, str]] = [
     (
         "results are wrapped at each sending",
         "view.py",
-        "is_valid(sent):\n                return sent",
-        "is_valid(sent):\n                return {k: v for k, v in sent.items() if v != {}}",
+        "is_valid(sent.data):\n                return sent,",
+        "is_valid(sent.data):\n                return Written({k: v for k, v in sent.data.items() if v != {}}, b''),",
     ),
     (
         "what some callers see another way is taken for the same",
