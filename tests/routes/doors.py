@@ -221,8 +221,8 @@ DOORS = [
     Door("get_tool and run in a child", nesting_in_a_child(nested.GET_TOOL_AND_RUN), speak=Nested),
 ]
 
-# Every way to a server is a way to its facades.
-DOORS += [
+# Every way to a server is a way to its facades. What holds those doors is what holds the others.
+FACADES = [
     replace(door, name=f"{door.name}, facade", serve=servers.faceted, speak=BehindFacades)
     for door in DOORS
     if door.serve is servers.direct and door.speak is Session

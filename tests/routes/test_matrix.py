@@ -7,11 +7,11 @@ import asyncio
 import pytest
 
 from tests.routes import rows
-from tests.routes.doors import DOORS, SHUT, Door, ways
+from tests.routes.doors import DOORS, FACADES, SHUT, Door, ways
 from tests.routes.office import MANAGER, NOBODY
 
 
-@pytest.mark.parametrize(("door", "era"), ways(DOORS))
+@pytest.mark.parametrize(("door", "era"), ways([*DOORS, *FACADES]))
 async def test_each_caller_gets_its_own_and_no_more(door: Door, era: str) -> None:
     """Through one server, at the same time and by turns: what it keeps of one caller is nobody else's."""
     async with door.open(era) as enter:
@@ -39,5 +39,5 @@ async def test_nothing_runs_past_whoever_decides(door: Door, era: str) -> None:
 
 
 def test_doors_have_names_of_their_own() -> None:
-    names = [door.name for door in [*DOORS, *SHUT]]
+    names = [door.name for door in [*DOORS, *FACADES, *SHUT]]
     assert len(set(names)) == len(names)
