@@ -15,6 +15,7 @@ from fastmcp_authz.serving._fastmcp import (
     caches_responses,
     is_proxy,
     outer_servers,
+    served_as,
     served_by,
     wrapped_provider,
 )
@@ -41,6 +42,17 @@ async def test_a_mounted_servers_tool_still_shows_its_server() -> None:
     (tool,) = await parent.list_tools()
     assert served_by(tool) is child, "FastMCP has renamed `FastMCPProviderTool._server`: some mounts go uncovered"
     assert served_by(await child.get_tool("inner") or tool) is None
+
+
+async def test_a_mounted_servers_tool_still_shows_its_own_name() -> None:
+    parent: FastMCP[Any] = FastMCP("parent")
+    child: FastMCP[Any] = FastMCP("child")
+    child.tool(lambda: None, name="inner")
+    parent.mount(child, "namespace")
+    (tool,) = await parent.list_tools()
+    assert tool.name == "namespace_inner"
+    assert served_as(tool) == "inner", "FastMCP has renamed `FastMCPProviderTool._original_name`: facades miss tools"
+    assert served_as(await child.get_tool("inner") or tool) is None
 
 
 def test_a_proxy_is_still_known_by_its_name() -> None:
