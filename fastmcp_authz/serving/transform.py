@@ -37,7 +37,7 @@ class AuthzTransform(DecidesForCallers):
         self.jurisdiction = jurisdiction
         self.faceted = Faceted(server, jurisdiction, facets)
         self._listing = Listing(())
-        """What was listed last."""
+        """What was listed last in a request."""
         self.retired = False
         """Whether another transform has taken over, since the server now has an `Authz` of its own."""
 
@@ -45,13 +45,14 @@ class AuthzTransform(DecidesForCallers):
         """The tools that exist for the caller, each as the caller sees it; tools that are not ours pass."""
         if self.retired:
             return tools
+        context = current_context()
+        if context is None:  # at each start, say: nobody is listed anything, and what was is not forgotten
+            listing = Listing(tools)
+            return listing.with_ours(self._least(each) for each in listing.ours)
         listing = self._listing
         again = listing.is_of(tools)
         if not again:
             listing = self._listing = Listing(tools)
-        context = current_context()
-        if context is None:
-            return listing.with_ours(self._least(each) for each in listing.ours)
         if not listing.is_simple:
             return listing.with_ours(await self._seen_here(listing.ours, key_of(context)))
         async with self.jurisdiction.scope(key_of(context)) as scope:
