@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from types import MappingProxyType
 
 from fastmcp_authz import Request
@@ -52,6 +53,9 @@ CALLERS = {
     "operator": Caller(OPERATOR),
     "manager": Caller(MANAGER, features=frozenset({"sms"})),
 }
+
+PERSONAS = {name: partial(CALLERS.__getitem__, name) for name in CALLERS}
+"""The same for the command line and for tests: nobody is served as one."""
 
 
 def caller_of(request: Request) -> Caller | None:

@@ -14,11 +14,11 @@ from fastmcp import FastMCP
 
 import database
 from fastmcp_authz import Authz, authorized_tool
-from people import CALLERS, caller_of
+from people import CALLERS, PERSONAS, caller_of
 from tokens import verifier
 
 mcp = FastMCP("recruiting", auth=verifier(CALLERS))
-Authz(mcp, context=caller_of)
+Authz(mcp, context=caller_of, personas=PERSONAS)
 
 
 @mcp.tool

@@ -9,7 +9,7 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeAlias
 
 from fastmcp_authz.caches import LeastRecent
 from fastmcp_authz.callers.asking import is_own
@@ -30,6 +30,10 @@ class CallerUnavailableError(AuthzError):
         super().__init__("The caller's rights cannot be determined at the moment.")
 
 
+Personas: TypeAlias = Mapping[str, Callable[[], Any]]
+"""Server contexts by a name that people know them by, for tools and tests. Nobody is ever served as one."""
+
+
 @dataclass(frozen=True, eq=False)
 class Authority:
     """Who decides for a server: the builder of its contexts, its settings, and what becomes of its decisions.
@@ -40,6 +44,7 @@ class Authority:
     context: ContextBuilder | None = None
     settings: Settings = field(default_factory=Settings)
     observe: Observer = field(default=unobserved)
+    personas: Personas = field(default_factory=dict)
     views: LeastRecent[Any] = field(init=False, repr=False)
     """What was made for its callers, for all with equal answers."""
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
-from ..annotations import Annotation, Opening, Span, read_annotation
+from ..annotations import Alias, Annotation, Opening, Span, read_annotation
 from ..caches import LeastRecent
 from ..callers.deciding import Caller
 from ..callers.predicates import Decisions, Predicate
@@ -27,6 +27,14 @@ Reached: TypeAlias = Sequence[tuple[Shape, tuple[Predicate, ...]]]
 """Everything that a tree is made of, as `reachable` finds it: one walk for all who ask."""
 ProseReader: TypeAlias = Callable[[str], tuple[str, Mapping[str, str]]]
 """Splits a docstring's prose into the description and what it says of each parameter."""
+
+
+class Syntax(NamedTuple):
+    """What a contract was read from."""
+
+    annotation: Annotation
+    aliases: Mapping[str, Alias]
+    """Every alias that may be used in it, imported ones too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +63,8 @@ class ToolContract:
     places: Mapping[str, Span] = field(repr=False, compare=False)
     """Where each input stands in the docstring, for those who have problems of their own to report."""
     settings: Settings
+    syntax: Callable[[], Syntax] = field(repr=False, compare=False)
+    """Reads the docstring once more, for tools that show where something stands: serving needs none of it."""
     _prepared: Callable[[], Prepared] = field(repr=False, compare=False)
     _views: LeastRecent[CallerView] = field(repr=False, compare=False)
 
@@ -120,16 +130,23 @@ class ToolContract:
         `sketch` is the signature that is proposed where there is none.
         """
         settings = settings or preset_settings()
-        annotation, problems = read_annotation(docstring, name=where or name, first_line=first_line, opening=opening)
+
+        def read() -> tuple[Syntax, Sequence[Problem]]:
+            annotation, problems = read_annotation(
+                docstring, name=where or name, first_line=first_line, opening=opening
+            )
+            aliases, more = visible_aliases(annotation, library(shared_types, settings, module_file))
+            return Syntax(annotation, aliases), [*problems, *more]
+
+        (annotation, aliases), problems = read()
         description, parameter_prose = annotation.prose, dict[str, str]()
         if prose_reader is not None and annotation.prose:
             description, prose = prose_reader(annotation.prose)
             parameter_prose.update(prose)
-        aliases, import_problems = visible_aliases(annotation, library(shared_types, settings, module_file))
         start = Span(0, 0, annotation.source)
         builder = Builder(aliases, unread=annotation.unread, known_predicates=settings.known_predicates, start=start)
         sides = Sides(annotation, aliases, builder, start, sketch)
-        found = [*problems, *import_problems]
+        found = [*problems]
         contract: ToolContract | None = None
         try:
             given, result = sides.input(parameter_prose), sides.output()
@@ -139,7 +156,10 @@ class ToolContract:
             if not builder.table.overfull:
                 found += sides.check(result, whole=not found)
                 if given is not None:
-                    contract = cls._of(name, description, given, result or NULL, annotation, builder, settings)
+                    result = result or NULL
+                    contract = cls._of(
+                        name, description, given, result, annotation, builder, settings, lambda: read()[0]
+                    )
         except RecursionError:
             found.append(start.problem("names refer to one another too deeply: flatten these types."))
         return contract, tuple(found)
@@ -154,6 +174,7 @@ class ToolContract:
         annotation: Annotation,
         builder: Builder,
         settings: Settings,
+        syntax: Callable[[], Syntax],
     ) -> ToolContract:
         definitions = builder.table.shapes
         inputs, outputs = list(reachable(given, definitions)), list(reachable(result, definitions))
@@ -174,6 +195,7 @@ class ToolContract:
             guarded_values=_has_guarded_values(inputs, input_tree) or _has_guarded_values(outputs, output_tree),
             places=places(annotation),
             settings=settings,
+            syntax=syntax,
             _prepared=cache(lambda: prepared(contract)),
             _views=LeastRecent(settings.cached_views),
         )

@@ -39,7 +39,7 @@ def reveal(tree: Tree, decisions: Decisions, *, keep_null: bool = True) -> Tree 
     union left with one member is that member. Without `keep_null` a union loses its null unless `@nullable()` stands
     on it (SPEC section 2, `nullable_inputs`).
     """
-    revealer = _Revealer(tree, decisions, keep_null)
+    revealer = Revealer(tree, decisions, keep_null)
     root = revealer.see(tree.root)
     if root is None:
         return None
@@ -56,7 +56,7 @@ def reveal(tree: Tree, decisions: Decisions, *, keep_null: bool = True) -> Tree 
     return seen if tree.still is not None and not tree.still.merges else merged(seen)
 
 
-class _Revealer:
+class Revealer:
     """One caller's walk. Kept small: the rules of SPEC sections 2 and 4 on what a guard takes away."""
 
     def __init__(self, tree: Tree, decisions: Decisions, keep_null: bool) -> None:
@@ -97,10 +97,14 @@ class _Revealer:
 
     def _is_left(self, member: Member, union: Union) -> bool:
         """Whether a union keeps a member, if anything of that is left. One of a gated `nil` alone is not nilable."""
-        keeps_null = self._keep_null or union.nullable or len(union.members) == 1
-        return self._holds(member.guards) and (keeps_null or not is_null(member.shape))
+        return self.holds(member.guards) and self.keeps_null(member.shape, union)
 
-    def _holds(self, guards: tuple[Predicate, ...]) -> bool:
+    def keeps_null(self, shape: Shape, union: Union) -> bool:
+        """Whether a member of a union is no null, or one that stays."""
+        return self._keep_null or union.nullable or len(union.members) == 1 or not is_null(shape)
+
+    def holds(self, guards: tuple[Predicate, ...]) -> bool:
+        """Whether the caller was answered with yes to all of them."""
         return all(guard in self._decisions for guard in guards)
 
     def see(self, shape: Shape) -> Shape | None:
@@ -144,7 +148,7 @@ class _Revealer:
     def _see_record(self, shape: Record) -> Shape:
         shown: dict[str, Field] = {}
         for each in shape.fields:
-            inner = self.see(each.shape) if self._holds(each.guards) else None
+            inner = self.see(each.shape) if self.holds(each.guards) else None
             if inner is not None:
                 shown[each.name] = each if inner is each.shape else replace(each, shape=inner)
         fields = tuple(_unguarded(each, shown) for each in shown.values())

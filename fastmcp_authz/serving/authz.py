@@ -19,7 +19,7 @@ from typing_extensions import Unpack
 from fastmcp_authz.caches import CacheFigures
 from fastmcp_authz.callers.context import ContextBuilder
 from fastmcp_authz.callers.deciding import Caller
-from fastmcp_authz.callers.scope import Authority
+from fastmcp_authz.callers.scope import Authority, Personas
 from fastmcp_authz.errors import ConfigurationError
 from fastmcp_authz.events import Observer
 from fastmcp_authz.serving.decorator import DeclarationOptions, Function, authorized_tool, refuse_unknown_options
@@ -82,6 +82,7 @@ class Authz:
         facets: Mapping[str, FacetOptions] | None = None,
         categories: Mapping[str, str] | None = None,
         producers: Iterable[Producer[Authz]] = (),
+        personas: Personas | None = None,
         on_event: Observer | None = None,
         **options: Any,
     ) -> None:
@@ -94,6 +95,8 @@ class Authz:
             categories: What each category is about.
             producers: Each is called with this `Authz`, once, after what is declared in code and before the first
                 list, to register tools that are built at run time. They may be async. An exception fails the start.
+            personas: Server contexts by name, for the command line and for tests: `{"manager": lambda: context}`.
+                Each is called when it is looked at, may do what `context=` may, and is never used for serving.
             on_event: Is told each decision; see `fastmcp_authz.events`.
             options: Fields of `Settings`, over `settings`.
 
@@ -101,7 +104,13 @@ class Authz:
             ConfigurationError: The server cannot be made safe as it is set up, or an option is wrong.
         """
         middleware = AuthzMiddleware(
-            context=context, settings=settings, facets=facets, categories=categories, on_event=on_event, **options
+            context=context,
+            settings=settings,
+            facets=facets,
+            categories=categories,
+            personas=personas,
+            on_event=on_event,
+            **options,
         )
         self.mcp = mcp
         self._produce = middleware.produce = Producing(self, producers).once

@@ -23,7 +23,7 @@ from pydantic import ValidationError
 
 from fastmcp_authz.callers.context import ContextBuilder
 from fastmcp_authz.callers.deciding import Caller
-from fastmcp_authz.callers.scope import Authority, CallerUnavailableError, decides_now, nearest, opened
+from fastmcp_authz.callers.scope import Authority, CallerUnavailableError, Personas, decides_now, nearest, opened
 from fastmcp_authz.errors import ConfigurationError
 from fastmcp_authz.events import Observer
 from fastmcp_authz.serving._fastmcp import outer_servers
@@ -45,6 +45,7 @@ from fastmcp_authz.serving.installing import (
     stands_alone,
 )
 from fastmcp_authz.serving.permitting import decide_for_all
+from fastmcp_authz.serving.personas import personas_from
 from fastmcp_authz.serving.publishing import OwnReferences, with_own_references
 from fastmcp_authz.serving.requests import current_request, key_of
 from fastmcp_authz.serving.results import cannot_answer, refusal, unknown_tool
@@ -82,6 +83,7 @@ class AuthzMiddleware(Protecting):
         settings: Settings | None = None,
         facets: Mapping[str, FacetOptions] | None = None,
         categories: Mapping[str, str] | None = None,
+        personas: Personas | None = None,
         on_event: Observer | None = None,
         **options: Any,
     ) -> None:
@@ -91,6 +93,7 @@ class AuthzMiddleware(Protecting):
             settings: Every option at once; those of the environment where `None`.
             facets: The domains that list one tool for each category, a facade; see `FacetOptions`.
             categories: What each category is about.
+            personas: Makers of server contexts by name, for tools and tests: see `Personas`.
             on_event: Is told each decision; see `fastmcp_authz.events`.
             options: Fields of `Settings`, over `settings`.
 
@@ -102,7 +105,9 @@ class AuthzMiddleware(Protecting):
                 f"context= is called with each request, and this {type(context).__name__} cannot be called: "
                 "write the function or class that makes the server context of a request, context=build_context."
             )
-        self.authority = Authority(context, settings_from(settings, options), partial(emit, hook=on_event))
+        self.authority = Authority(
+            context, settings_from(settings, options), partial(emit, hook=on_event), personas_from(personas)
+        )
         self.facets = facets_from(facets, categories)
         self._checked: WeakKeyDictionary[Server, tuple[Transform, ...]] = WeakKeyDictionary()
         """Servers that were looked through, each with the transforms that it had then."""

@@ -11,7 +11,6 @@ from fastmcp_authz.callers.deciding import Caller
 from fastmcp_authz.callers.scope import Authority
 from fastmcp_authz.contracts.limits import LIMITS, Measures, measured
 from fastmcp_authz.serving.cards import card, is_personal, personal
-from fastmcp_authz.serving.jurisdiction import Jurisdiction
 from fastmcp_authz.serving.ours import Ours, ours_of
 from fastmcp_authz.serving.permitting import permission
 
@@ -86,19 +85,22 @@ async def seen_by(caller: Caller, authority: Authority, tools: Sequence[Tool]) -
         ours = ours_of(tool)
         if isinstance(ours, Ours):
             if ours.elsewhere is not None and ours.elsewhere.is_decided_by(authority):
-                seen += await _shown(ours, ours.elsewhere, caller)
+                shown = await shown_to(caller, ours)
+                seen += [] if shown is None else [shown]
         elif ours is not None:
             seen.append(ours)
     return seen
 
 
-async def _shown(ours: Ours, jurisdiction: Jurisdiction, caller: Caller) -> list[Tool]:
+async def shown_to(caller: Caller, ours: Ours) -> Tool | None:
+    """A tool of a jurisdiction, as a caller is listed it; `None` where it does not exist for the caller."""
+    assert ours.elsewhere is not None
     kept, _ = await permission(ours.declaration, caller)
     if kept is None:
-        return []
-    shared = card(kept, ours.declaration, jurisdiction, ours.registered)
+        return None
+    shared = card(kept, ours.declaration, ours.elsewhere, ours.registered)
     own = await personal(shared, kept.view, caller) if is_personal(kept.view, ours.declaration) else shared
-    return [ours.swapped(own.tool)]
+    return ours.swapped(own.tool)
 
 
 def reported(tool: Tool) -> ToolReport:

@@ -1,0 +1,99 @@
+"""Where in a docstring or a shared file the parts of a contract stand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from fastmcp_authz.annotations import Alias, Intersection, Name, Nilable, Record, Span, Tagged, Tuple, Type, Union
+from fastmcp_authz.contracts.contract import ToolContract
+from fastmcp_authz.contracts.outline import Part, Step
+
+_DEEPEST: Final = 200
+
+
+class Place(NamedTuple):
+    """A line of a file."""
+
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+    @classmethod
+    def of(cls, span: Span) -> Place:
+        """Where a span begins."""
+        return cls(span.source.name, span.source.line_at(span.start))
+
+
+class Places:
+    """Where everything in one contract stands. Reads its docstring once more."""
+
+    def __init__(self, contract: ToolContract) -> None:
+        self._annotation, self._aliases = contract.syntax()
+
+    def input(self, part: Part) -> Place | None:
+        """Where an input, or a part of one, is declared; `None` where that cannot be told."""
+        signature = self._annotation.signature
+        if "input" in self._aliases:
+            return self._found(self._aliases["input"].type, part.steps)
+        return None if signature is None else self._found(Record(signature.fields, at=signature.at), part.steps)
+
+    def output(self, part: Part) -> Place | None:
+        """The same of the output."""
+        return self._found(self._aliases["output"].type, part.steps)
+
+    def alias(self, name: str) -> Place | None:
+        """Where a name is declared."""
+        return Place.of(self._aliases[name].at) if name in self._aliases else None
+
+    def _found(self, root: Type, steps: Sequence[Step]) -> Place | None:
+        span = _span(root, steps, self._aliases, _DEEPEST)
+        return None if span is None else Place.of(span)
+
+
+def _span(node: Type, steps: Sequence[Step], aliases: Mapping[str, Alias], fuel: int) -> Span | None:
+    """The span of what the steps lead to from a type. Tries each member of a union or an intersection."""
+    if not steps:
+        return node.at
+    if fuel == 0:
+        return None
+    step, rest = steps[0], steps[1:]
+
+    def within(inner: Type, steps: Sequence[Step]) -> Span | None:
+        return _span(inner, steps, aliases, fuel - 1)
+
+    match node:
+        case Tagged(type=inner):
+            return within(inner, steps)
+        case Name(name=name) if name in aliases:
+            return within(aliases[name].type, steps)
+        case Name(arguments=arguments) if step.kind in ("items", "values"):
+            return within(arguments[-1], rest) if arguments else None
+        case Record(fields=fields) if step.kind == "field":
+            for each in fields:
+                if each.name == step.name:
+                    return within(each.type, rest) if rest else each.at
+            return None
+        case Tuple(items=items) if step.kind == "items":
+            return _first(within(each, rest) for each in items)
+        case Nilable(type=inner):
+            return within(inner, rest if step.kind == "member" else steps) or within(inner, steps)
+        case Union(members=members) if step.kind == "member":
+            named = [each for each in members if _called(each) == step.name]
+            return _first(within(each, rest) for each in named or members)
+        case Union(members=members) | Intersection(members=members):
+            return _first(within(each, steps) for each in members)
+        case _:
+            return None
+
+
+def _called(node: Type) -> str:
+    while isinstance(node, Tagged):
+        node = node.type
+    return str(node)
+
+
+def _first(found: Iterable[Span | None]) -> Span | None:
+    return next((each for each in found if each is not None), None)

@@ -1,0 +1,223 @@
+"""What a server has, and what of it each persona sees: by the decisions that serving makes, without a request."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from fastmcp.tools import Tool
+
+from fastmcp_authz.callers.deciding import Caller
+from fastmcp_authz.callers.predicates import Predicate
+from fastmcp_authz.callers.scope import Authority
+from fastmcp_authz.contracts.outline import Outline, Part, outline
+from fastmcp_authz.errors import ConfigurationError
+from fastmcp_authz.serving.declaration import Declaration
+from fastmcp_authz.serving.installing import (
+    Protecting,
+    Server,
+    authority_of,
+    cover_mounted,
+    install,
+    mounted_on,
+)
+from fastmcp_authz.serving.middleware import AuthzMiddleware
+from fastmcp_authz.serving.ours import Ours, ours_of
+from fastmcp_authz.serving.personas import caller_as
+from fastmcp_authz.serving.rehearsal import rehearsed
+from fastmcp_authz.serving.reporting import shown_to
+
+
+@dataclass(frozen=True, eq=False)
+class SurveyedTool:
+    """One tool of a server, under the name that it is listed by."""
+
+    least: Tool
+    """As somebody sees it who may see nothing that is guarded; where it is not ours, as everybody does."""
+    ours: Ours | None
+    """`None` where it is no `authorized_tool`, and so everybody's."""
+    authority: Authority | None
+    """Who decides for it."""
+
+    @property
+    def name(self) -> str:
+        """As it is listed."""
+        return self.least.name
+
+    @property
+    def declaration(self) -> Declaration | None:
+        """What its author declared, if it is ours."""
+        return None if self.ours is None else self.ours.declaration
+
+    @property
+    def gates(self) -> tuple[Predicate, ...]:
+        """What guards the whole of it."""
+        return () if self.declaration is None else self.declaration.gates
+
+    @cached_property
+    def input(self) -> Outline:
+        """Its inputs, those of everybody. Only for a tool of ours."""
+        assert self.declaration is not None
+        return outline(self.declaration.contract.input)
+
+    @cached_property
+    def output(self) -> Outline:
+        """Its outputs, those of everybody. Only for a tool of ours."""
+        assert self.declaration is not None
+        return outline(self.declaration.contract.output)
+
+
+@dataclass(frozen=True, eq=False)
+class Sighting:
+    """What one caller sees of one tool."""
+
+    surveyed: SurveyedTool
+    tool: Tool | None
+    """As it is listed; `None` where it does not exist for the caller."""
+    denied: tuple[Predicate, ...] = ()
+    """The gates that said no."""
+    input: frozenset[Part] = frozenset()
+    """What is visible of `surveyed.input`."""
+    output: frozenset[Part] = frozenset()
+    """What is visible of `surveyed.output`."""
+
+    @property
+    def inputs(self) -> list[Part]:
+        """The visible parameters, in the order of the text."""
+        return [part for part in _parts(self.surveyed, "input") if part in self.input and len(part.steps) == 1]
+
+
+@dataclass(frozen=True, eq=False)
+class Sight:
+    """Somebody who looks at a server. Good while the context is open that it was made in."""
+
+    survey: Survey
+    callers: Mapping[Authority, Caller]
+
+    def caller(self, tool: SurveyedTool) -> Caller | None:
+        """The one whom the tool's authority decides for; `None` where nobody decides."""
+        return None if tool.authority is None else self.callers[tool.authority]
+
+    async def see(self, tool: SurveyedTool) -> Sighting:
+        """What is seen of a tool."""
+        if tool.ours is None:
+            return Sighting(tool, tool.least)
+        caller = self.caller(tool)
+        if caller is None or tool.ours.elsewhere is None:
+            return Sighting(tool, None)  # decorated, and nobody protects it: every call is refused
+        shown = await shown_to(caller, tool.ours)
+        if shown is None:
+            if not caller.comes_for(tool.ours.declaration.domains):
+                return Sighting(tool, None)
+            granted = await caller.decide(tool.gates)
+            return Sighting(tool, None, tuple(gate for gate in tool.gates if gate not in granted))
+        granted = await caller.decide(tool.ours.declaration.contract.predicates)
+        keep_null = caller.settings.nullable_inputs != "opt-in"
+        return Sighting(tool, shown, (), tool.input.shown(granted, keep_null=keep_null), tool.output.shown(granted))
+
+    async def see_all(self) -> list[Sighting]:
+        """What is seen of each tool, in the order of the survey."""
+        return [await self.see(tool) for tool in self.survey.tools]
+
+
+@dataclass(frozen=True, eq=False)
+class Survey:
+    """A server, looked through."""
+
+    server: Server
+    tools: Sequence[SurveyedTool]
+    authorities: Sequence[Authority]
+    """Who decides for some tool, the server's own first."""
+    domain: str | None = None
+    """The domain that is looked at; all of them where `None`."""
+
+    @property
+    def personas(self) -> tuple[str, ...]:
+        """The names of everybody's personas, each once."""
+        return tuple(dict.fromkeys(name for each in self.authorities for name in each.personas))
+
+    def tool(self, name: str) -> SurveyedTool | None:
+        """The tool that is listed by that name."""
+        return next((each for each in self.tools if each.name == name), None)
+
+    @asynccontextmanager
+    async def looked_at_by(self, who: Any) -> AsyncIterator[Sight]:
+        """Yields somebody who looks at the server.
+
+        Args:
+            who: The name of a persona: each authority decides for its own of that name, and where it has none, for
+                nobody. Anything else is a server context, for all of them.
+
+        Raises:
+            ConfigurationError: Nobody has a persona of that name, or making its context failed.
+        """
+        if isinstance(who, str) and who not in self.personas:
+            known = ", ".join(self.personas) or "none: write Authz(mcp, ..., personas={...})"
+            raise ConfigurationError(f"There is no persona {who!r}. Known are: {known}.")
+        async with AsyncExitStack() as opened:
+            callers: dict[Authority, Caller] = {}
+            for each in self.authorities:
+                if isinstance(who, str):
+                    try:
+                        callers[each] = await opened.enter_async_context(caller_as(each, who, self.domain))
+                    except Exception as error:
+                        raise ConfigurationError(
+                            f"Making the persona {who!r} failed with {type(error).__name__}: {error}"
+                        ) from error
+                else:
+                    callers[each] = Caller(who, each.settings, self.domain, views=each.views)
+            yield Sight(self, callers)
+
+
+async def survey(server: Server, *, domain: str | None = None) -> Survey:
+    """Looks a server through, with all that is mounted on it, as its start does.
+
+    Tools that producers make are made. Lifespans are not run, and other servers are not called: what a proxy would
+    list is not there.
+
+    Args:
+        server: The server.
+        domain: The domain to look at; all of them where `None`.
+
+    Raises:
+        ConfigurationError: The server cannot be made safe as it is set up.
+        Exception: Whatever a producer raises.
+    """
+    tree = await _protected(server)
+    authorities = [found for each in tree if (found := authority_of(each)) is not None]
+    tools = [_surveyed(tool, authorities) for tool in await rehearsed(server)]
+    return Survey(server, [each for each in tools if each is not None], authorities, domain)
+
+
+async def _protected(server: Server) -> list[Server]:
+    """The server and everything that is mounted on it, each with the authority that it brings."""
+    tree = [server]
+    for each in tree:  # grows as it goes
+        own = next((found for found in each.middleware if isinstance(found, Protecting)), None)
+        if own is not None and authority_of(each) is None:
+            install(each, own.authority, own.facets)
+        if isinstance(own, AuthzMiddleware):
+            await own.produce()
+        authority = authority_of(each)
+        if authority is not None:
+            cover_mounted(each, authority)
+        tree += [child for child in mounted_on(each) if child not in tree]
+    return tree
+
+
+def _surveyed(tool: Tool, authorities: Sequence[Authority]) -> SurveyedTool | None:
+    ours = ours_of(tool)
+    if not isinstance(ours, Ours):
+        return None if ours is None else SurveyedTool(ours, None, None)
+    jurisdiction = ours.elsewhere
+    deciding = (each for each in authorities if jurisdiction is not None and jurisdiction.is_decided_by(each))
+    return SurveyedTool(tool, ours, next(deciding, None))
+
+
+def _parts(tool: SurveyedTool, side: str) -> Sequence[Part]:
+    if tool.declaration is None:
+        return ()
+    return tool.input.parts if side == "input" else tool.output.parts

@@ -1,0 +1,1 @@
+"""For tests of servers: fake callers, what they see, and assertions about it."""
