@@ -186,14 +186,13 @@ async def survey(server: Server, *, domain: str | None = None) -> Survey:
         ConfigurationError: The server cannot be made safe as it is set up.
         Exception: Whatever a producer raises.
     """
-    tree = await _protected(server)
-    authorities = [found for each in tree if (found := authority_of(each)) is not None]
+    authorities = await authorities_over(server)
     tools = [_surveyed(tool, authorities) for tool in await rehearsed(server)]
     return Survey(server, [each for each in tools if each is not None], authorities, domain)
 
 
-async def _protected(server: Server) -> list[Server]:
-    """The server and everything that is mounted on it, each with the authority that it brings."""
+async def authorities_over(server: Server) -> list[Authority]:
+    """Who decides for some tool of a server, or of what is mounted on it by now; the server's own first."""
     tree = [server]
     for each in tree:  # grows as it goes
         own = next((found for found in each.middleware if isinstance(found, Protecting)), None)
@@ -205,7 +204,7 @@ async def _protected(server: Server) -> list[Server]:
         if authority is not None:
             cover_mounted(each, authority)
         tree += [child for child in mounted_on(each) if child not in tree]
-    return tree
+    return [found for each in tree if (found := authority_of(each)) is not None]
 
 
 def _surveyed(tool: Tool, authorities: Sequence[Authority]) -> SurveyedTool | None:

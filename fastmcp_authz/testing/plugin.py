@@ -1,1 +1,21 @@
-"""The pytest plugin."""
+"""The pytest plugin. pytest imports it at each of its starts, so it imports nothing of ours before it is used."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from fastmcp_authz.testing import caller_of
+
+
+@pytest.fixture
+def authz_caller() -> type[caller_of]:
+    """Somebody who calls a server: `async with authz_caller(server, FakeContext(can=["read"])) as caller:`.
+
+    In a test that is not async: `with`. It is `fastmcp_authz.testing.caller_of`.
+    """
+    from fastmcp_authz.testing import caller_of
+
+    return caller_of
