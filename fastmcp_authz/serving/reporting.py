@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 
+from fastmcp.server.transforms.visibility import is_enabled
 from fastmcp.tools import Tool
 
 from fastmcp_authz.callers.deciding import Caller
@@ -81,7 +82,7 @@ async def seen_by(caller: Caller, authority: Authority, tools: Sequence[Tool]) -
         tools: The tools of a server as somebody is listed them who may see nothing that is guarded.
     """
     seen: list[Tool] = []
-    for tool in tools:
+    for tool in filter(is_enabled, tools):
         ours = ours_of(tool)
         if isinstance(ours, Ours):
             if ours.elsewhere is not None and ours.elsewhere.is_decided_by(authority):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from fastmcp.server.transforms.visibility import is_enabled
 from fastmcp.tools import Tool
 
 from fastmcp_authz.callers.deciding import Caller
@@ -46,6 +47,11 @@ class SurveyedTool:
     def name(self) -> str:
         """As it is listed."""
         return self.least.name
+
+    @property
+    def enabled(self) -> bool:
+        """Whether the server has it at all: nobody has what `mcp.disable(...)` has taken out."""
+        return is_enabled(self.least)
 
     @property
     def declaration(self) -> Declaration | None:
@@ -103,6 +109,8 @@ class Sight:
 
     async def see(self, tool: SurveyedTool) -> Sighting:
         """What is seen of a tool."""
+        if not tool.enabled:
+            return Sighting(tool, None)
         if tool.ours is None:
             return Sighting(tool, tool.least)
         caller = self.caller(tool)

@@ -10,7 +10,7 @@ from mcp_types import CallToolResult
 
 from fastmcp_authz.errors import AuthzError
 from fastmcp_authz.events import Event, ToolCalled, ToolsListed
-from fastmcp_authz.survey.survey import Survey, authorities_over
+from fastmcp_authz.survey.survey import Survey, authorities_over, survey
 from fastmcp_authz.testing.names import UnknownNameError, named, near
 from fastmcp_authz.testing.seen import Tools, ToolView
 from fastmcp_authz.testing.standing_in import Role, Stage, playing
@@ -44,14 +44,21 @@ class AuthzCaller:
         self._stage = stage
         self._hidden: dict[str, tuple[str, ...]] = {}
 
-    async def list_tools(self) -> None:
-        """Has the tools listed, which `tools` holds then."""
+    async def list_tools(self) -> Tools:
+        """Has the tools listed once more; `tools` are these then."""
+        await self._look_again()
         with playing(self._role) as told:
             listed = await self.client.list_tools()
         for event in told:
             if isinstance(event, ToolsListed):
                 self._hidden.update(event.hidden)
         self.tools = Tools({tool.name: ToolView.of(tool) for tool in listed}, self._why_not)
+        return self.tools
+
+    async def _look_again(self) -> None:
+        """Something may have been registered or mounted since."""
+        self._server = await survey(self._server.server)
+        self._stage.enter(self._server.authorities)
 
     async def call(self, tool: str, /, **arguments: Any) -> Any:
         """The structured content that a call is answered with.
@@ -77,6 +84,8 @@ class AuthzCaller:
                 be refused for that alone. Send it with `caller.client` where that is meant.
         """
         __tracebackhide__ = True
+        if self._server.tool(tool) is None:
+            await self._look_again()
         self._must_be_there(tool, arguments)
         result, told = await self._send(tool, arguments)
         if _was_refused(result, told):

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, overload
 
 from fastmcp import FastMCP
+from fastmcp.tools import Tool
 
 from fastmcp_authz.contracts.contract import ToolContract
 from fastmcp_authz.serving.declaration import carried
@@ -21,14 +22,15 @@ from fastmcp_authz.testing.names import UnknownNameError, near
 
 
 @overload
-def contract_of(of: Callable[..., Any], /) -> ToolContract: ...
+def contract_of(of: Callable[..., Any] | Tool, /) -> ToolContract: ...
 @overload
 def contract_of(of: Server, name: str, /) -> ToolContract: ...
-def contract_of(of: Callable[..., Any] | Server, name: str | None = None, /) -> ToolContract:
+def contract_of(of: Callable[..., Any] | Tool | Server, name: str | None = None, /) -> ToolContract:
     """The contract of a tool: `contract_of(find_notes).view(FakeContext(can=["read"])).filter_output({...})`.
 
     Args:
-        of: A decorated function or method; a plain one whose docstring has annotations; or a server.
+        of: A decorated function or method, or FastMCP's tool of one; a plain function whose docstring has annotations;
+            or a server.
         name: The tool, by the name that the server lists it by.
 
     Raises:
@@ -40,7 +42,7 @@ def contract_of(of: Callable[..., Any] | Server, name: str | None = None, /) -> 
         if name is None:
             raise TypeError('contract_of(server) needs the name of a tool too: contract_of(server, "find_notes").')
         return finished(partial(_registered, of, name))
-    function = getattr(of, "fn", of)  # of a FastMCP tool
+    function = getattr(of, "fn", None) if isinstance(of, Tool) else of
     declaration = carried(function)
     if declaration is not None:
         return declaration.contract

@@ -30,8 +30,11 @@ async def reasons(sight: Sight, seen: Sighting, parts: Sequence[tuple[Side, Part
 
 async def _of_tool(sight: Sight, seen: Sighting) -> list[_Row]:
     tool = seen.surveyed
+    if not tool.enabled:
+        return [_Row(tool.name, "is disabled: nobody has it")]
     if tool.ours is None:
-        return [_Row(tool.name, "is no authorized_tool: everybody has all of it")]
+        auth = "" if tool.least.auth is None else "; its auth= is FastMCP's, and is asked with a request alone"
+        return [_Row(tool.name, f"is no authorized_tool: everybody has all of it{auth}")]
     place = _declared_at(tool)
     if tool.authority is None:
         return [_Row(tool.name, "is decorated, and no Authz protects it: every call is refused", "", place)]
