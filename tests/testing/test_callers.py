@@ -332,3 +332,34 @@ async def test_nothing_is_logged_as_an_error(caplog: pytest.LogCaptureFixture) -
         async with caller_of(notes(), "admin") as caller:
             await caller.call("empty_bin")
     assert caplog.messages == []
+
+
+async def test_a_facade_can_be_refused_and_a_predicate_that_fails_is_a_no(caplog: pytest.LogCaptureFixture) -> None:
+    server: FastMCP[Any] = FastMCP("x")
+    facets: Any = {"default": {"group_by": "category"}}
+    authz = Authz(server, context=from_nowhere, facets=facets, categories={"orders": "Look at orders."})
+
+    @authz.tool(category="orders", gates=[("feature", "orders")])
+    def find() -> dict[str, Any]:
+        """@rbs type output = {}"""
+        return {}
+
+    @authz.tool(category="orders")
+    def close(id: str) -> dict[str, Any]:
+        """
+        @rbs type output = {}
+        #: (id: String) -> output
+        """
+        return {}
+
+    def broken(value: str) -> bool:
+        raise LookupError
+
+    async with caller_of(server, FakeContext(feature=broken)) as caller:
+        assert set(caller.tools) == {"orders_tools"}
+        refusal = await caller.refused("orders_tools", tool_name="find", arguments={})
+        assert 'tool_name: must be one of "close"' in refusal
+        with pytest.raises(UnknownNameError, match="orders_tools has no parameter 'args'"):
+            await caller.refused("orders_tools", tool_name="find", args={})
+        with pytest.raises(KeyError, match="find is hidden from FakeContext"):
+            caller.tools["find"]

@@ -45,7 +45,14 @@ async def test_a_predicate_is_answered_by_values_by_one_answer_or_by_a_function(
     async def later(value: str) -> bool:
         return value == "late"
 
-    context = FakeContext(feature=["sms"], beta=True, old=False, tier=lambda tier: tier != "gold", slow=later)
+    context = FakeContext(
+        feature=["sms"],
+        beta=True,
+        old=False,
+        tier=lambda tier: tier != "gold",
+        slow=later,
+        wrapped=lambda value: later(value),
+    )
     asked = [
         Predicate(*each)
         for each in [
@@ -57,9 +64,11 @@ async def test_a_predicate_is_answered_by_values_by_one_answer_or_by_a_function(
             ("tier", "gold"),
             ("slow", "late"),
             ("slow", "soon"),
+            ("wrapped", "late"),
+            ("wrapped", "soon"),
         ]
     ]
-    assert await answers(context, *asked) == [True, False, True, False, True, False, True, False]
+    assert await answers(context, *asked) == [True, False] * 5
 
 
 async def test_values_are_told_apart_as_predicates_are() -> None:
