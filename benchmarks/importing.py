@@ -1,8 +1,8 @@
 """Importing the library: `python -m benchmarks.importing [--quick]`.
 
-What `from fastmcp_authz import Authz, authorized_tool` takes in a fresh interpreter that has just run
-`from fastmcp import FastMCP`: the difference of the two, without the noise that taking it between two interpreters would
-add. (`import fastmcp_authz` by itself imports next to nothing.)
+What `from fastmcp_authz import Authz, authorized_tool` takes in a fresh interpreter that has just run `from fastmcp
+import FastMCP`: the difference of the two, without the noise that taking it between two interpreters would add.
+(`import fastmcp_authz` by itself imports next to nothing.)
 """
 
 from __future__ import annotations
