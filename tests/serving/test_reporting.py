@@ -106,3 +106,13 @@ async def test_a_report_runs_the_producers_and_hides_what_breaks() -> None:
     authz = Authz(mcp, context=People(), producers=[lambda made: made.tool("made")(find)])
     assert [tool.name for tool in (await authz.report(person())).tools] == ["made"]
     assert [tool.name for tool in (await authz.report(None)).tools] == ["made"], "nobody has what everybody has"
+
+
+async def test_what_is_disabled_weighs_nothing() -> None:
+    mcp, authz = served()
+    mcp.disable(names={"find", "plain"})
+    report = await authz.report(person("admin"))
+    with calling_as("admin"):
+        async with Client(mcp) as client:
+            listed = [tool.name for tool in await client.list_tools()]
+    assert [tool.name for tool in report.tools] == listed == ["guarded"]

@@ -20,7 +20,7 @@ import sys
 
 import pytest
 
-assert "fastmcp_authz.testing.plugin" in sys.modules
+assert "fastmcp_authz.testing.plugin" in sys.modules, "no entry point: install the project once more"
 assert not {"fastmcp", "mcp", "pydantic", "fastmcp_authz.errors"} & sys.modules.keys()
 
 @pytest.fixture
