@@ -69,15 +69,15 @@ def _span(node: Type, steps: Sequence[Step], aliases: Mapping[str, Alias], fuel:
             return within(inner, steps)
         case Name(name=name) if name in aliases:
             return within(aliases[name].type, steps)
-        case Name(arguments=arguments) if step.kind in ("items", "values"):
-            return within(arguments[-1], rest) if arguments else None
+        case Name(arguments=arguments) if step.kind in ("items", "values", "keys"):
+            return within(arguments[0 if step.kind == "keys" else -1], rest) if arguments else None
         case Record(fields=fields) if step.kind == "field":
             for each in fields:
                 if each.name == step.name:
                     return within(each.type, rest) if rest else each.at
             return None
         case Tuple(items=items) if step.kind == "items":
-            return _first(within(each, rest) for each in items)
+            return within(items[int(step.name)], rest) if step.name and int(step.name) < len(items) else None
         case Nilable(type=inner):
             return within(inner, rest if step.kind == "member" else steps) or within(inner, steps)
         case Union(members=members) if step.kind == "member":

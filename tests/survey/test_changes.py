@@ -1,0 +1,71 @@
+"""What is told of two snapshots: whoever may see more than before is told with a warning."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from random import Random
+
+import pytest
+from fastmcp_authz import ContractError, ToolContract
+from fastmcp_authz.contracts.outline import outline
+from fastmcp_authz.survey.changes import Changes, compare
+from fastmcp_authz.survey.declared import parts_of
+from fastmcp_authz.survey.lines import Guards, Key
+from fastmcp_authz.survey.snapshot import Snapshot
+from tests.soundness.drawing import GATES, draw_contract
+from tests.soundness.world import decisions
+
+GATE = re.compile(r" @(?:requires|feature|plan)\(:?\w+\)")
+
+
+def snapshot(contract: ToolContract, *gates: str) -> Snapshot:
+    lines: dict[Key, Guards] = {Key("t"): frozenset(gates)}
+    lines |= {Key("t", "in", path): guards for path, guards in parts_of(outline(contract.input))}
+    lines |= {Key("t", "out", path): guards for path, guards in parts_of(outline(contract.output))}
+    return Snapshot(lines)
+
+
+def output(text: str, *gates: str) -> Snapshot:
+    return snapshot(ToolContract.parse(f"#: () -> output\n@rbs type output = {text}"), *gates)
+
+
+def told(changes: Changes) -> list[str]:
+    return [f"{'⚠ ' if each.warning else ''}{each.kind} {each.key.path or each.key}" for each in changes.told]
+
+
+def seen(contract: ToolContract, answers: frozenset[tuple[str, str]]) -> set[tuple[str, ...]]:
+    """The fields and constants that are shown, by the names that lead to them."""
+    return {
+        (side, *(str(step) for step in part.steps[:-1] if step.kind == "field"), part.name)
+        for side, tree in (("in", contract.input), ("out", contract.output))
+        for part in outline(tree).shown(decisions(answers))
+    }
+
+
+@pytest.mark.parametrize("number", range(40))
+def test_where_somebody_sees_more_for_a_guard_that_is_gone_there_is_a_warning(number: int) -> None:
+    random = Random(f"opened/{number}")
+    docstring, old = draw_contract(random, 2 + number % 3)
+    gates = list(GATE.finditer(docstring))
+    for gate in random.sample(gates, min(len(gates), 3)):
+        try:
+            new = ToolContract.parse(docstring[: gate.start()] + docstring[gate.end() :])
+        except ContractError:
+            continue
+        changes = compare(snapshot(old), snapshot(new))
+        everybody = (frozenset(each) for n in range(len(GATES) + 1) for each in itertools.combinations(GATES, n))
+        if any(seen(new, answers) - seen(old, answers) for answers in everybody):
+            assert changes.warnings, docstring
+        back = compare(snapshot(new), snapshot(old))
+        assert not back.warnings, docstring
+
+
+@pytest.mark.parametrize("number", range(40))
+def test_what_is_written_is_read_again(number: int) -> None:
+    _, contract = draw_contract(Random(f"written/{number}"), 2 + number % 3)
+    written = snapshot(contract)
+    again = Snapshot.read(written.text())
+    assert again.lines == written.lines
+    assert again.text() == written.text()
+    assert compare(written, again).all == ()
