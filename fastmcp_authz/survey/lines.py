@@ -47,7 +47,7 @@ class Key(NamedTuple):
         return _steps(self.path)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=16_384)
 def _steps(path: str) -> tuple[str, ...]:
     return tuple(step if step[0] in ".<[{" else f".{step}" for step in re.findall(_STEP, path))
 
