@@ -44,8 +44,8 @@ def configure(config: pytest.Config) -> None:
 def assert_snapshot(server: FastMCP[Any], path: str | PathLike[str] | None = None) -> None:
     """Fails where the tools of a server are not guarded as a committed file says, and tells who gained or lost what.
 
-    For sync and async tests alike: it is not awaited. What it asks of the server, producers and the contexts of personas,
-    runs in an event loop of its own. `pytest --update-authz-snapshots` writes the file.
+    For sync and async tests alike: it is not awaited. What of the server is asynchronous, its producers and the
+    contexts of its personas, runs in an event loop of its own. `pytest --update-authz-snapshots` writes the file.
 
     Args:
         server: The server.

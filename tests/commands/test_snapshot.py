@@ -1,4 +1,4 @@
-"""`snapshot` and `diff`: whoever gains or loses something by a change of declarations is told, in words and by exit status."""
+"""`snapshot` and `diff`: a change of declarations is told as who gains or loses what, and by the exit status."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from fastmcp_authz.commands.app import run
 from tests.recruiting import SERVER as RECRUITING
 
@@ -131,6 +132,13 @@ def test_it_says_how_it_was_written_and_nothing_of_the_machine(recorded: Path, m
     assert run(["snapshot", "server.py"]) == 0
     assert (recorded / "authz.snapshot").read_text(encoding="utf-8") == text
 
+
+NEW_TOOL = '''@authz.tool(authorization="admin")
+def drop() -> dict:
+    """@rbs type output = { dropped: Integer, ?ids: String @requires(:pii) }"""
+
+
+'''
 
 PLANTED = [
     (
@@ -260,7 +268,7 @@ PLANTED = [
     ),
     (
         "a new tool",
-        ("@mcp.tool\n", '@authz.tool(authorization="admin")\ndef drop() -> dict:\n    """@rbs type output = { dropped: Integer, ?ids: String @requires(:pii) }"""\n\n\n@mcp.tool\n'),
+        ("@mcp.tool\n", NEW_TOOL + "@mcp.tool\n"),
         """
   new       drop
             current_user.can("admin")
@@ -312,19 +320,21 @@ def test_a_change_is_told_with_whom_it_gives_or_takes_what(
     assert "Nothing has changed" in capsys.readouterr().out
 
 
-NO_CHANGE = [
-    ("another order of fields, members and tags", ('"draft" | ("secret" @requires(:admin))', '("secret" @requires(:admin)) | "draft"')),
-    ("an optional part", ("      title: String,", "      ?title: String,")),
-    ("a part that may be null", ("      title: String,", "      title: String?,")),
-    ("a record that may be null", ("email: String @requires(:pii) },", "email: String @requires(:pii) }?,")),
-    ("another type", ("      title: String,", "      title: Integer,")),
-    ("another persona", ('Caller("read")', 'Caller("read", "admin")')),
-    ("a guard that stands at the tool already", ("?deleted: bool @requires(:admin)", "?deleted: bool @requires(:admin) @desc(All)")),
-    ("a list instead of one", ("?author: { name: String, email: String @requires(:pii) }", "?author: Array[{ name: String, email: String @requires(:pii) }]")),
-]  # fmt: skip
+AUTHOR = "{ name: String, email: String @requires(:pii) }"
+DELETED = "?deleted: bool @requires(:admin)"
+NO_CHANGE = {
+    "another order": ('"draft" | ("secret" @requires(:admin))', '("secret" @requires(:admin)) | "draft"'),
+    "an optional part": ("      title: String,", "      ?title: String,"),
+    "a part that may be null": ("      title: String,", "      title: String?,"),
+    "a record that may be null": (AUTHOR, f"{AUTHOR}?"),
+    "another type": ("      title: String,", "      title: Integer,"),
+    "another persona": ('Caller("read")', 'Caller("read", "admin")'),
+    "another description": (DELETED, f"{DELETED} @desc(All)"),
+    "a list instead of one": (AUTHOR, f"Array[{AUTHOR}]"),
+}
 
 
-@pytest.mark.parametrize("edit", [row[1] for row in NO_CHANGE], ids=[row[0] for row in NO_CHANGE])
+@pytest.mark.parametrize("edit", NO_CHANGE.values(), ids=list(NO_CHANGE))
 def test_what_makes_no_difference_to_who_sees_what_is_no_change(recorded: Path, edit: tuple[str, str]) -> None:
     assert run(["snapshot", written(recorded, edit), "--check"]) == 0
 

@@ -7,6 +7,7 @@ import re
 from random import Random
 
 import pytest
+
 from fastmcp_authz import ContractError, ToolContract
 from fastmcp_authz.contracts.outline import outline
 from fastmcp_authz.survey.changes import Changes, compare
@@ -69,3 +70,66 @@ def test_what_is_written_is_read_again(number: int) -> None:
     assert again.lines == written.lines
     assert again.text() == written.text()
     assert compare(written, again).all == ()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        # A union that is none any more may be what was guarded.
+        ("{ x: (String @requires(:a)) | nil }", "{ x: String? }", ["⚠ opened x<string>"]),
+        ("{ x: (String @requires(:a)) | nil }", "{ x: String }", ["⚠ opened x<string>"]),
+        (
+            "{ x: Array[(String @requires(:a)) | Integer] }",
+            "{ x: Array[String] }",
+            ["gone x[]<integer>", "⚠ opened x[]<string>"],
+        ),
+        ("{ x: (String @requires(:a)) | Integer }", "{ y: String }", ["gone x", "⚠ new y"]),
+        ("{ x: Array[(String @requires(:a))] }", "{ x: Array[String] }", ["⚠ opened x[]<string>"]),
+        ("{ x: Array[String] }", "{ x: Array[(String @requires(:a))] }", ["narrowed x[]<string>"]),
+        ("{ x: { a: String } | { b: String @requires(:a) } }", "{ x: { a: String } }", ["gone x<{a}>", "gone x<{b}>"]),
+        # Fields are followed into and out of members, lists and hashes.
+        ("{ x: { a: String @requires(:a) } }", "{ x: Array[{ a: String }] }", ["⚠ opened x[].a"]),
+        ("{ x: { a: String @requires(:a) } }", "{ x: Array[{ a: String @requires(:a) }] }", []),
+        ("{ x: { a: String } }", "{ x: Array[{ a: String @requires(:a) }] }", ["narrowed x[].a"]),
+        (
+            "{ a: String @requires(:a) } | { b: String }",
+            "{ a: String, b: String }",
+            ["gone <{a}>", "gone <{b}>", "⚠ opened a"],
+        ),
+        # What takes anything takes what was guarded.
+        ("{ x: { a: String @requires(:a), b: String } }", "{ x: untyped }", ["⚠ new x.*", "⚠ opened x.a"]),
+        ("{ x: { a: String @requires(:a), b: String } }", "{ x: Hash[String, String] }", ["⚠ opened x.a", "⚠ new x{}"]),
+        ("{ x: { a: { b: String @requires(:a) } } }", "{ x: Hash[String, String] }", ["⚠ new x{}", "gone x.a.b"]),
+        ("{ x: untyped }", "{ x: { a: String @requires(:a), b: String } }", ["gone x.*", "narrowed x.a"]),
+        ("Hash[String, untyped]", "{ a: String @requires(:a) }", ["narrowed a", "gone {}"]),
+        # A new part is as open as what it is in.
+        (
+            "{ a: String }",
+            "{ a: String, ?x: { b: String, c: String @requires(:b) } @requires(:a) }",
+            ["new x", "new x.c"],
+        ),
+        ("{ a: String }", "{ a: String, x: { b: String } }", ["⚠ new x"]),
+        ("{ ?x: { b: String } @requires(:a) }", "{ ?x: { b: String, c: String } @requires(:a) }", ["⚠ new x.c"]),
+        ("{ a: String, x: { b: String } }", "{ a: String }", ["gone x"]),
+        # Guards that move, and others.
+        ("{ ?x: { b: String @requires(:a) } }", "{ ?x: { b: String } @requires(:a) }", ["narrowed x"]),
+        ("{ ?x: { b: String } @requires(:a) }", "{ ?x: { b: String @requires(:a) } }", ["⚠ opened x"]),
+        ("{ ?x: { b: String } @requires(:a) }", "{ ?x: { b: String } @requires(:b) }", ["⚠ changed x"]),
+        ("{ ?x: Integer @plan(1) }", "{ ?x: Integer @plan(1.0) }", ["⚠ changed x"]),
+        (
+            '{ x: Hash["a" | ("b" @requires(:a)), Integer] }',
+            '{ x: Hash["a" | "b", Integer] }',
+            ['⚠ opened x{key}<"b">'],
+        ),
+    ],
+)
+def test_changes_of_an_output(old: str, new: str, expected: list[str]) -> None:
+    assert sorted(told(compare(output(old), output(new)))) == sorted(expected)
+
+
+def test_what_follows_from_a_gate_of_the_tool_is_counted_with_it() -> None:
+    text = "{ ?x: { b: String } @requires(:a), y: String }"
+    changes = compare(output(text, 'requires("a")'), output(text))
+    assert told(changes) == ["⚠ opened t"]
+    assert [change.key.path for change in changes.all if change.follows] == ["y"]
+    assert changes.following(changes.told[0]) == 1

@@ -7,6 +7,7 @@ from random import Random
 from typing import Any
 
 import pytest
+
 from fastmcp_authz import ToolContract
 from fastmcp_authz.contracts.outline import Part, outline
 from fastmcp_authz.contracts.shapes import Words
@@ -101,9 +102,11 @@ def test_the_keys_of_a_hash_are_members_of_it() -> None:
 def test_names_that_look_like_paths_are_quoted() -> None:
     docstring = """
     #: () -> output
-    @rbs type output = { a: { b: String }, "a.b": String @requires(:x), "<c>": String, first-name: String, "d e": Integer }
+    @rbs type output = {
+      a: { b: String }, "a.b": String @requires(:x), "<c>": String, "first-name": String, "d e": Integer
+    }
     """
-    found = parts(docstring.replace("first-name", '"first-name"'))
+    found = parts(docstring)
     assert list(found) == ["a", "a.b", '"a.b"', '"<c>"', "first-name", '"d e"']
     assert found['"a.b"'].is_called("a.b")
 

@@ -6,10 +6,11 @@ import re
 from pathlib import Path
 
 import pytest
+
 from fastmcp_authz import ToolContract
 from fastmcp_authz.commands.loading import load_server
 from fastmcp_authz.contracts.outline import outline
-from fastmcp_authz.survey.places import Places
+from fastmcp_authz.survey.places import Place, Places
 from fastmcp_authz.survey.survey import survey
 from tests.recruiting import SERVER
 
@@ -23,18 +24,17 @@ async def test_every_part_of_the_example_is_found_where_it_stands() -> None:
         parts += [(part, places.output(part)) for part in tool.output.parts]
         for part, place in parts:
             assert place is not None, part.path
-            file = Path(place.file)
-            line = file.read_text(encoding="utf-8").splitlines()[place.line - 1]
-            assert re.search(rf"\b{re.escape(part.name.strip(chr(34)))}\b", line), (part.path, place, line)
-            if file.suffix == ".py":
-                assert _tool_above(file, place.line) == tool.name
+            *above, line = text_to(place)
+            assert re.search(rf"\b{part.name.strip(chr(34))}\b", line), (part.path, place, line)
+            if place.file.endswith(".py"):
+                assert re.findall(r"^def (\w+)\(", "\n".join(above), re.MULTILINE)[-1] == tool.name
             found += 1
     assert found == 70
 
 
-def _tool_above(file: Path, line: int) -> str:
-    above = file.read_text(encoding="utf-8").splitlines()[:line]
-    return re.findall(r"^def (\w+)\(", "\n".join(above), re.MULTILINE)[-1]
+def text_to(place: Place) -> list[str]:
+    """The lines of a file, up to a place in it."""
+    return Path(place.file).read_text(encoding="utf-8").splitlines()[: place.line]
 
 
 async def test_a_shared_type_is_found_in_its_file() -> None:
@@ -42,12 +42,11 @@ async def test_a_shared_type_is_found_in_its_file() -> None:
         each for each in (await survey(await load_server(str(SERVER)))).tools if each.name == "search_applicants"
     ]
     assert tool.declaration is not None
-    shared = SERVER.parent / "sig" / "shared" / "applicant.rbs"
-    lines = shared.read_text(encoding="utf-8").splitlines()
     (email,) = [part for part in tool.output.parts if part.path == "matches[].email"]
     place = Places(tool.declaration.contract).output(email)
     assert place is not None
-    assert str(place) == f"{shared}:{1 + next(n for n, line in enumerate(lines) if 'email' in line)}"
+    assert str(place) == f"{SERVER.parent / 'sig' / 'shared' / 'applicant.rbs'}:{place.line}"
+    assert "?email: String" in text_to(place)[-1]
 
 
 DOCSTRING = """
