@@ -69,7 +69,7 @@ def domains_line(tool: str, domains: Iterable[str]) -> str:
 
 def read_line(line: str) -> tuple[Key, Guards] | None:
     """What `line_of` wrote, if it did."""
-    found = _LINE.fullmatch(line)
+    found = _LINE.fullmatch(line) if line.isprintable() else None  # no escape sequences in what is printed of it
     if found is None:
         return None
     sides: dict[str | None, Side] = {"in": "in", "out": "out", "content": "content"}
@@ -79,7 +79,7 @@ def read_line(line: str) -> tuple[Key, Guards] | None:
 
 def read_domains(line: str) -> tuple[str, frozenset[str]] | None:
     """What `domains_line` wrote, if it did."""
-    found = _DOMAINS.fullmatch(line)
+    found = _DOMAINS.fullmatch(line) if line.isprintable() else None
     if found is None:
         return None
     return _said(found["tool"]), frozenset(map(_said, re.findall(_WORD, found["domains"])))

@@ -9,7 +9,7 @@ from typing import Final
 
 from fastmcp_authz.errors import AuthzError
 from fastmcp_authz.survey.declared import lines_of, named
-from fastmcp_authz.survey.lines import Guards, Key, domains_line, line_of, path_of, read_domains, read_line
+from fastmcp_authz.survey.lines import Guards, Key, domains_line, line_of, path_of, read_domains, read_line, visible
 from fastmcp_authz.survey.survey import Survey
 
 FORMAT: Final = 1
@@ -78,14 +78,14 @@ class Snapshot:
             elif (found := read_line(line)) is not None:
                 key, guards = found
                 if lines.setdefault(key, guards) != guards:
-                    raise SnapshotError(f"line {number} contradicts an earlier one: {line}")
+                    raise SnapshotError(f"line {number} contradicts an earlier one: {visible(line)}")
             elif (said := read_domains(line)) is not None:
                 tool, names = said
                 if domains.setdefault(tool, names) != names:
-                    raise SnapshotError(f"line {number} contradicts an earlier one: {line}")
+                    raise SnapshotError(f"line {number} contradicts an earlier one: {visible(line)}")
             elif line.strip():
                 why = "is left over from a merge" if line.startswith(_MERGING) else "is no line of a snapshot"
-                raise SnapshotError(f"line {number} {why}: {line}")
+                raise SnapshotError(f"line {number} {why}: {visible(line)}")
         snapshot = cls(lines, domains, command)
         snapshot._refuse_orphans()
         return snapshot

@@ -38,7 +38,11 @@ def add_option(parser: pytest.Parser) -> None:
 def configure(config: pytest.Config) -> None:
     """Takes note of `--update-authz-snapshots`; for the plugin's `pytest_configure`."""
     _updating.append(bool(config.getoption(OPTION)))
-    config.add_cleanup(lambda: _updating.pop() and None)
+    config.add_cleanup(_forget)
+
+
+def _forget() -> None:
+    _updating.pop()
 
 
 def assert_snapshot(server: FastMCP[Any], path: str | PathLike[str] | None = None) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -372,6 +374,7 @@ def test_nothing_to_compare_with_is_no_answer(tmp_path: Path, capsys: pytest.Cap
         ("find in word: open", "<<<<<<< HEAD\nfind in word: open", "line 8 is left over from a merge: <<<<<<< HEAD"),
         ("find in word: open", "find in word: opne", "line 8 is no line of a snapshot: find in word: opne"),
         ("find in word: open", 'find in word: open\nfind in word: requires("a")', "line 9 contradicts an earlier one"),
+        ("find in word", "find\x1b[2J in word", r"line 8 is no line of a snapshot: find\u001b[2J in word: open"),
         ("find out <failure>: open\n", "", "none for find out <failure>, which that is in"),
         ('find: current_user.can("read")\n', "", "none for find, which that is in"),
     ],
@@ -546,3 +549,51 @@ def test_in_a_process_of_its_own_it_is_the_same() -> None:
     ran = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout == f"Nothing has changed: {RECRUITING.parent / 'authz.snapshot'} is current.\n"
+
+
+PAGE = (Path(__file__).parents[2] / "docs" / "commands" / "snapshot.md").read_text(encoding="utf-8")
+EDITS = {
+    "server.py": [
+        ("?stage_id: stage       @requires(:backward_routing) ", "?stage_id: stage       "),
+        ('gates=[("feature", "sms")]', 'gates=[("feature", "sms"), ("requires", "bulk")]'),
+    ],
+    "sig/shared/applicant.rbs": [
+        ("@format(email),", "@format(email)"),
+        ("  ?phone: String    @requires(:view_pii)\n", ""),
+    ],
+}
+
+
+def test_the_page_shows_what_is_printed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    example = tmp_path / "examples" / "recruiting"
+    shutil.copytree(RECRUITING.parent, example, ignore=shutil.ignore_patterns("authz.snapshot", "__pycache__"))
+    monkeypatch.chdir(tmp_path)
+    first, second = re.findall(r"```console\n\$ fastmcp-authz (.*?)\n(.*?)```", PAGE, re.DOTALL)
+    assert run(first[0].split()) == 0
+    assert capsys.readouterr().out == first[1]
+    (shown,) = re.findall(r"```text\n(.*?)```", PAGE, re.DOTALL)
+    assert f"\n\n{shown}\n" in (example / "authz.snapshot").read_text(encoding="utf-8")
+
+    for name, edits in EDITS.items():
+        text = (example / name).read_text(encoding="utf-8")
+        for old, new in edits:
+            assert text.count(old) == 1
+            text = text.replace(old, new)
+        (example / name).write_text(text, encoding="utf-8")
+    assert run(second[0].split()) == 1
+    assert capsys.readouterr().out == second[1]
+
+
+def test_the_test_of_the_page_passes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (source,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    assert run(["snapshot", written(tmp_path)]) == 0
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "server", raising=False)
+    scope: dict[str, Any] = {"__name__": "test_page"}
+    try:
+        exec(compile(source, "snapshot.md", "exec", dont_inherit=True), scope)
+        scope["test_nobody_gained_anything"]()
+    finally:
+        sys.modules.pop("server", None)

@@ -84,11 +84,11 @@ def test_a_sync_test_fails_with_what_has_changed(recorded: Path) -> None:
 async def test_an_async_test_calls_it_just_so_also_while_the_server_runs(recorded: Path) -> None:
     server = served("")
     async with Client(server) as client:
-        assert await client.list_tools() == []
+        assert [tool.name for tool in await client.list_tools()] == ["find"]
         with pytest.raises(AssertionError) as failed:
             assert_snapshot(server, str(recorded))
         assert str(failed.value) == CHANGED.format(file=recorded)
-        assert await client.list_tools() == []
+        assert [tool.name for tool in await client.list_tools()] == ["find"]
 
 
 def test_a_file_that_is_missing_or_broken_is_a_failure_that_says_what_to_do(recorded: Path) -> None:
