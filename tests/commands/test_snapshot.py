@@ -448,6 +448,10 @@ from fastmcp_authz import authorized_tool, Authz
 
 mcp = FastMCP("x")
 
+class Caller:
+    def requires(self, flag):
+        return True
+
 @mcp.tool
 @authorized_tool(authorization="read")
 def find() -> dict:
@@ -457,10 +461,12 @@ def find() -> dict:
     server.write_text(source, encoding="utf-8")
     assert run(["snapshot", str(server)]) == 0
     assert 'find: current_user.can("read"), nobody' in lines(tmp_path)
-    server.write_text(source + "\nAuthz(mcp, context=lambda _: None)\n", encoding="utf-8")
+    server.write_text(source + "\nAuthz(mcp, context=lambda _: None, personas={'ann': Caller})\n", encoding="utf-8")
     capsys.readouterr()
     assert run(["snapshot", str(server), "--check"]) == 1
-    assert capsys.readouterr().out.startswith("⚠ opened    find\n")
+    told = capsys.readouterr().out
+    assert told.startswith("⚠ opened    find\n")
+    assert "now also seen by: ann\n" in told
 
 
 def test_what_cannot_be_seen_is_escaped(tmp_path: Path) -> None:
@@ -484,6 +490,27 @@ def test_the_file_keeps_its_rights_and_a_failure_leaves_it_as_it_was(recorded: P
         *sorted(["authz.snapshot", "link", "server.py"]),
     ]
     assert run(["snapshot", server, "--output", str(recorded / "missing" / "x")]) == 2
+    (recorded / "folder").mkdir()
+    before = sorted(recorded.iterdir())
+    assert run(["snapshot", server, "--output", str(recorded / "folder")]) == 2
+    assert sorted(recorded.iterdir()) == before
+
+
+def test_lines_end_where_the_terminal_does(
+    recorded: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setattr("rich.console.Console.is_terminal", True)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    server = written(recorded, ('"admin", gates=[("feature", "sms")]', '"admin", gates=[("feature", "other")]'))
+    assert run(["snapshot", server, "--check"]) == 1
+    printed = re.sub(r"\x1b\[[\d;]*m", "", capsys.readouterr().out)
+    assert printed.startswith(
+        """⚠ changed   send
+            current_user.can("admin"), feature("sms") →
+              current_user.can("admin"), feature("other")
+"""
+    )
 
 
 # -- diff --------------------------------------------------------------------------------------------------------------

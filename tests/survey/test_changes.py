@@ -12,7 +12,7 @@ from fastmcp_authz import ContractError, ToolContract
 from fastmcp_authz.contracts.outline import outline
 from fastmcp_authz.survey.changes import Changes, compare
 from fastmcp_authz.survey.declared import parts_of
-from fastmcp_authz.survey.lines import Guards, Key
+from fastmcp_authz.survey.lines import Guards, Key, predicate
 from fastmcp_authz.survey.snapshot import Snapshot
 from tests.soundness.drawing import GATES, draw_contract
 from tests.soundness.world import decisions
@@ -133,3 +133,10 @@ def test_what_follows_from_a_gate_of_the_tool_is_counted_with_it() -> None:
     assert told(changes) == ["⚠ opened t"]
     assert [change.key.path for change in changes.all if change.follows] == ["y"]
     assert changes.following(changes.told[0]) == 1
+
+
+def test_of_a_snapshot_only_what_a_declaration_can_ask_is_asked() -> None:
+    asked = predicate('feature("sms")'), predicate('current_user.can("x")'), predicate("plan(1.0)")
+    assert [str(each) for each in asked] == ['feature("sms")', 'current_user.can("x")', "plan(1.0)"]
+    for guard in ("nobody", '__init__("x")', 'default_for("x")', 'current_user.delete("x")', "plan(x)"):
+        assert predicate(guard) is None

@@ -110,3 +110,48 @@ def test_a_part_is_found_through_generics_tuples_hashes_and_intersections(path: 
     assert place is not None
     line = DOCSTRING.splitlines()[place.line - 1]
     assert text in line
+
+
+MEMBERS = """
+@rbs type input = {
+  ?a: { x: Integer } |
+    { x: String } |
+    Array[Integer] |
+    [bool,
+      Integer] |
+    (Float @min(1)) |
+    Hash[String, bool] |
+    nil
+}
+@rbs type output = {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("a", "?a:"),
+        ("a<{x}>.x", "{ x: Integer }"),
+        ("a<{x} 2>", "{ x: String }"),
+        ("a<{x} 2>.x", "{ x: String }"),
+        ("a<Array[integer]>", "Array[Integer]"),
+        ("a<tuple>", "[bool,"),
+        ("a<number>", "Float"),
+        ("a<nil>", "nil"),
+    ],
+)
+def test_a_member_is_found_by_what_it_is_called(path: str, text: str) -> None:
+    contract = ToolContract.parse(MEMBERS)
+    parts = {part.path: part for part in outline(contract.input).parts}
+    place = Places(contract).input(parts[path])
+    assert place is not None
+    assert text in MEMBERS.splitlines()[place.line - 1]
+
+
+def test_names_have_places_and_what_is_not_there_has_none() -> None:
+    places, other = Places(ToolContract.parse(DOCSTRING)), ToolContract.parse(MEMBERS)
+    row = places.alias("row")
+    assert row is not None
+    assert DOCSTRING.splitlines()[row.line - 1].startswith("@rbs type row")
+    assert places.alias("column") is None
+    assert places.output(outline(other.input).parts[0]) is None
