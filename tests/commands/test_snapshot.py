@@ -469,6 +469,20 @@ def find() -> dict:
     assert "now also seen by: ann\n" in told
 
 
+def test_older_versions_of_a_tool_have_lines_of_their_own(tmp_path: Path) -> None:
+    tool = '''
+@authz.tool(authorization="{flag}", version="{version}")
+def drop() -> dict:
+    """@rbs type output = {{ dropped: Integer }}"""
+
+
+'''
+    both = "".join(tool.format(flag=flag, version=version) for flag, version in (("old", "9"), ("new", "10")))
+    assert run(["snapshot", written(tmp_path, ("@mcp.tool\n", both + "@mcp.tool\n"))]) == 0
+    found = [line for line in lines(tmp_path) if line.startswith("drop") and "can" in line]
+    assert found == ['drop: current_user.can("new")', 'drop@9: current_user.can("old")']
+
+
 def test_what_cannot_be_seen_is_escaped(tmp_path: Path) -> None:
     server = written(tmp_path, ("?deleted: bool @requires(:admin)", '?deleted: bool @requires("a\u202eb")'))
     assert run(["snapshot", server]) == 0

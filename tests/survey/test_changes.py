@@ -44,7 +44,7 @@ def seen(contract: ToolContract, answers: frozenset[tuple[str, str]]) -> set[tup
     }
 
 
-@pytest.mark.parametrize("number", range(25))
+@pytest.mark.parametrize("number", range(16))
 def test_where_somebody_sees_more_for_a_guard_that_is_gone_there_is_a_warning(number: int) -> None:
     random = Random(f"opened/{number}")
     docstring, old = draw_contract(random, 2 + number % 3)
@@ -62,7 +62,7 @@ def test_where_somebody_sees_more_for_a_guard_that_is_gone_there_is_a_warning(nu
         assert not back.warnings, docstring
 
 
-@pytest.mark.parametrize("number", range(25))
+@pytest.mark.parametrize("number", range(16))
 def test_what_is_written_is_read_again(number: int) -> None:
     _, contract = draw_contract(Random(f"written/{number}"), 2 + number % 3)
     written = snapshot(contract)
