@@ -6,6 +6,7 @@ For tools that show a contract, never for serving: what a caller sees of it is a
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,7 +16,10 @@ from ..callers.predicates import Decisions, Predicate
 from .reveal import Revealer
 from .shapes import Anything, Definitions, ListOf, MapOf, Record, Ref, Scalar, Shape, Tree, TupleOf, Union, Words
 
-Kind: TypeAlias = Literal["field", "member", "items", "values"]
+Kind: TypeAlias = Literal["field", "member", "items", "values", "keys"]
+
+_PLAIN_NAME: Final = re.compile(r"[\w-]+")
+_PLAIN_MEMBER: Final = re.compile(r'(?:"(?:[^"\\]|\\.)*"|[^"<>])*')
 
 _MOST_PARTS: Final = 2_000
 """From here on each name is laid out once only: types that share types may come to more than anybody reads."""
@@ -26,10 +30,20 @@ class Step(NamedTuple):
 
     kind: Kind
     name: str = ""
-    """Of a field or a member."""
+    """Of a field or a member; of the items of a tuple, the place."""
 
     def __str__(self) -> str:
-        return {"field": f".{self.name}", "member": f"<{self.name}>", "items": "[]", "values": "{}"}[self.kind]
+        match self.kind:
+            case "field":
+                return f".{_spelt(self.name)}"
+            case "member":
+                return f"<{self.name if _PLAIN_MEMBER.fullmatch(self.name) else _quoted(self.name)}>"
+            case "items":
+                return f"[{self.name}]"
+            case "values":
+                return "{}"
+            case "keys":
+                return "{key}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,7 +61,10 @@ class Part:
 
     @property
     def path(self) -> str:
-        """Where it is: `rows[].ssn`, `<rerouted>.reason`; `{}` stands for any key of a hash."""
+        """Where it is: `rows[].ssn`, `<rerouted>.reason`, `pair[0].name`; no two parts of an outline have one path.
+
+        `{}` stands for what any key of a hash leads to, `{key}` for the key. Names with blanks or dots are quoted.
+        """
         return "".join(map(str, self.steps)).removeprefix(".")
 
     @property
@@ -150,16 +167,27 @@ class _Walk:
             case ListOf(items=items):
                 self.inside(items, (*steps, Step("items")), above, (*between, shape), within)
             case TupleOf(items=places):
-                for place in places:
-                    self.inside(place, (*steps, Step("items")), above, (*between, shape), within)
-            case MapOf(values=values):
+                for number, place in enumerate(places):
+                    self.inside(place, (*steps, Step("items", str(number))), above, (*between, shape), within)
+            case MapOf(values=values, keys=keys):
                 self.inside(values, (*steps, Step("values")), above, (*between, shape), within)
+                if keys is not None:
+                    self.inside(keys, (*steps, Step("keys")), above, (*between, shape), within)
             case _:
                 pass
 
     def _add(self, part: Part, way: _Way) -> None:
         self.parts.append(part)
         self.ways.append(way)
+
+
+def _spelt(name: str) -> str:
+    """The name of a field, so that what follows it cannot be taken for a part of it."""
+    return name if _PLAIN_NAME.fullmatch(name) else _quoted(name)
+
+
+def _quoted(text: str | int | bool) -> str:
+    return json.dumps(text, ensure_ascii=False)
 
 
 def _names(union: Union) -> Iterator[str]:
@@ -177,7 +205,7 @@ def type_name(shape: Shape) -> str:
         case Ref(key=key):
             return key.split(" @")[0]
         case Words(values=values):
-            return " | ".join(json.dumps(value, ensure_ascii=False) for value in values)
+            return " | ".join(_quoted(value) for value in values)
         case Scalar(type=name):
             return "nil" if name == "null" else name
         case Anything():
@@ -189,6 +217,6 @@ def type_name(shape: Shape) -> str:
         case MapOf(values=values):
             return f"Hash[{type_name(values)}]"
         case Record(fields=fields):
-            return "{" + ", ".join(each.name for each in fields) + "}"
+            return "{" + ", ".join(_spelt(each.name) for each in fields) + "}"
         case Union(members=members):
             return " | ".join(type_name(member.shape) for member in members)

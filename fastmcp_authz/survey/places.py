@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from fastmcp_authz.annotations import Alias, Intersection, Name, Nilable, Record, Span, Tagged, Tuple, Type, Union
 from fastmcp_authz.contracts.contract import ToolContract
+from fastmcp_authz.contracts.generics import substituted
 from fastmcp_authz.contracts.outline import Part, Step
 
 _DEEPEST: Final = 200
+_SCALARS: Final = {
+    "String": "string",
+    "Symbol": "string",
+    "Date": "string",
+    "Time": "string",
+    "DateTime": "string",
+    "Integer": "integer",
+    "Float": "number",
+    "Numeric": "number",
+    "bool": "boolean",
+    "top": "untyped",
+    "void": "untyped",
+}
+"""What an outline calls the base types."""
 
 
 class Place(NamedTuple):
@@ -67,32 +83,54 @@ def _span(node: Type, steps: Sequence[Step], aliases: Mapping[str, Alias], fuel:
     match node:
         case Tagged(type=inner):
             return within(inner, steps)
-        case Name(name=name) if name in aliases:
-            return within(aliases[name].type, steps)
-        case Name(arguments=arguments) if step.kind in ("items", "values"):
-            return within(arguments[-1], rest) if arguments else None
+        case Name(name=name, arguments=arguments) if name in aliases:
+            given = dict(zip(aliases[name].parameters, arguments, strict=False))
+            return within(substituted(aliases[name].type, given), steps)
+        case Name(arguments=arguments) if step.kind in ("items", "values", "keys"):
+            return within(arguments[0 if step.kind == "keys" else -1], rest) if arguments else None
         case Record(fields=fields) if step.kind == "field":
             for each in fields:
                 if each.name == step.name:
                     return within(each.type, rest) if rest else each.at
             return None
         case Tuple(items=items) if step.kind == "items":
-            return _first(within(each, rest) for each in items)
+            return within(items[int(step.name)], rest) if step.name and int(step.name) < len(items) else None
         case Nilable(type=inner):
             return within(inner, rest if step.kind == "member" else steps) or within(inner, steps)
         case Union(members=members) if step.kind == "member":
-            named = [each for each in members if _called(each) == step.name]
-            return _first(within(each, rest) for each in named or members)
+            return _first(within(each, rest) for each in _called(members, step.name) or members)
         case Union(members=members) | Intersection(members=members):
             return _first(within(each, steps) for each in members)
         case _:
             return None
 
 
-def _called(node: Type) -> str:
-    while isinstance(node, Tagged):
-        node = node.type
-    return str(node)
+def _called(members: Sequence[Type], name: str) -> list[Type]:
+    """The member of a union that an outline calls so; it counts those with one name, as `_names` there does."""
+    counted: Counter[str] = Counter()
+    for each in members:
+        own = _name(each)
+        counted[own] += 1
+        if name == (own if counted[own] == 1 else f"{own} {counted[own]}"):
+            return [each]
+    return []
+
+
+def _name(node: Type) -> str:
+    """What `type_name` calls the shape of a type, where that can be told without building it."""
+    match node:
+        case Tagged(type=inner):
+            return _name(inner)
+        case Name(name=name, arguments=()):
+            return _SCALARS.get(name, name)
+        case Name(name="Array", arguments=(inner,)):
+            return f"Array[{_name(inner)}]"
+        case Record(fields=fields):
+            return "{" + ", ".join(each.name for each in fields) + "}"
+        case Tuple():
+            return "tuple"
+        case _:
+            return str(node)
 
 
 def _first(found: Iterable[Span | None]) -> Span | None:

@@ -1,0 +1,96 @@
+"""What the declarations of a server amount to, as the lines of a snapshot."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+
+from fastmcp.utilities.versions import version_sort_key
+
+from fastmcp_authz.callers.predicates import Predicate
+from fastmcp_authz.contracts.outline import Outline, Part, Step
+from fastmcp_authz.contracts.shapes import Anything, ListOf, MapOf, Ref, Shape, Tree, TupleOf, is_null
+from fastmcp_authz.survey.lines import ANYTHING, NOBODY, Guards, Key, Side, path_of, visible
+from fastmcp_authz.survey.survey import SurveyedTool
+
+
+def named(tools: Sequence[SurveyedTool]) -> Iterator[tuple[str, SurveyedTool]]:
+    """Each tool with a name of its own: where one has several versions, the older ones as `name@version`."""
+    versions: defaultdict[str, dict[str | None, SurveyedTool]] = defaultdict(dict)
+    for tool in tools:
+        versions[tool.name].setdefault(tool.least.version, tool)  # of two alike, FastMCP calls the first
+    for name, named in versions.items():
+        newest = max(named, key=lambda version: version_sort_key(named[version].least))
+        for version, tool in named.items():
+            yield (name if version == newest else f"{name}@{version or 'unversioned'}"), tool
+
+
+def lines_of(name: str, tool: SurveyedTool) -> dict[Key, Guards]:
+    """The lines of one tool."""
+    if tool.declaration is None:
+        everything = (Key(name), Key(name, "in", ANYTHING), Key(name, "out", ANYTHING))
+        return dict.fromkeys(everything, frozenset[str]())
+    unprotected = frozenset[str]() if tool.authority is not None else frozenset({NOBODY})
+    lines = {Key(name): _texts(tool.gates) | unprotected}
+    if tool.declaration.content == "passthrough":
+        lines[Key(name, "content", ANYTHING)] = frozenset()
+    sides: tuple[tuple[Side, Outline], ...] = (("in", tool.input), ("out", tool.output))
+    for side, laid_out in sides:
+        for path, guards in parts_of(laid_out):
+            lines[Key(name, side, path)] = guards
+    return lines
+
+
+def parts_of(outline: Outline) -> Iterator[tuple[str, Guards]]:
+    """What a tree has lines for, by path: its parts, and where it takes what nobody declared.
+
+    `T?` is written as `T`: whether something may be null says nothing of who sees it, unless a guard stands there.
+    """
+    nilable = _plainly_nilable(outline)
+    for opening in _openings(outline.tree.root, outline.tree):
+        yield path_of(opening), frozenset()
+    for part in outline.parts:
+        steps = [str(step) for number, step in enumerate(part.steps) if part.steps[: number + 1] not in nilable]
+        if part.steps not in nilable and not (_is_nil(part) and not part.guards):
+            yield path_of(steps), _texts(part.guards)
+        for opening in _openings(part.shape, outline.tree):
+            yield path_of([*steps, *opening]), frozenset()
+
+
+def _plainly_nilable(outline: Outline) -> frozenset[tuple[Step, ...]]:
+    """The members that are all of a union but for its `nil`, where no guard stands at either."""
+    unions: defaultdict[tuple[Step, ...], list[Part]] = defaultdict(list)
+    for part in outline.parts:
+        if not part.is_field:
+            unions[part.steps[:-1]].append(part)
+    found = (members for members in unions.values() if not any(member.guards for member in members))
+    return frozenset(
+        member.steps for members in found if len(members) == 2 and any(map(_is_nil, members)) for member in members
+    )
+
+
+def _is_nil(part: Part) -> bool:
+    return not part.is_field and is_null(part.shape)
+
+
+def _openings(shape: Shape, tree: Tree, seen: frozenset[str] = frozenset()) -> Iterator[tuple[str, ...]]:
+    """Where, right inside a shape, keys or values may stand that nobody declared: a hash, `untyped`."""
+    match shape:
+        case Ref(key=key) if key not in seen:
+            yield from _openings(tree.definitions[key], tree, seen | {key})
+        case Anything():
+            yield (f".{ANYTHING}",)
+        case ListOf(items=items):
+            yield from (("[]", *inner) for inner in _openings(items, tree, seen))
+        case TupleOf(items=places):
+            for number, place in enumerate(places):
+                yield from ((f"[{number}]", *inner) for inner in _openings(place, tree, seen))
+        case MapOf(values=values):
+            yield ("{}",)
+            yield from (("{}", *inner) for inner in _openings(values, tree, seen))
+        case _:
+            return
+
+
+def _texts(predicates: Iterable[Predicate]) -> Guards:
+    return frozenset(visible(each.text) for each in predicates)
