@@ -29,7 +29,7 @@ async def config(
     *,
     persona: ThePersona,
     client: ClientName = None,
-    env: Environment = (),
+    env: Environment = None,
     as_json: AsJson = False,
 ) -> int:
     """Print the configuration with which a client starts the server over stdio, as a persona."""

@@ -10,10 +10,10 @@ import subprocess
 from fastmcp_authz.commands.explain import ThePersona
 from fastmcp_authz.commands.launching import Environment, Launch, advice, launch
 from fastmcp_authz.commands.loading import AsJson, CannotRunError, ServerSpec
-from fastmcp_authz.commands.terminal import FINE, UNABLE, print_json, warn
+from fastmcp_authz.commands.terminal import FINE, print_json, warn
 
 
-def inspect(server: ServerSpec, *, persona: ThePersona, env: Environment = (), as_json: AsJson = False) -> int:
+def inspect(server: ServerSpec, *, persona: ThePersona, env: Environment = None, as_json: AsJson = False) -> int:
     """Start the MCP Inspector and, with it, the server as a persona. With --json: print how, and start nothing."""
     launched = asyncio.run(launch(server, persona, env))
     if launched.doubt is not None:
@@ -29,7 +29,8 @@ def inspect(server: ServerSpec, *, persona: ThePersona, env: Environment = (), a
         )
     with contextlib.suppress(KeyboardInterrupt):  # that is how one leaves it
         ended = subprocess.run([npx, *_arguments(launched)], check=False)
-        return FINE if ended.returncode == 0 else UNABLE
+        if ended.returncode != 0:
+            raise CannotRunError(f"The MCP Inspector ended with exit status {ended.returncode}.")
     return FINE
 
 

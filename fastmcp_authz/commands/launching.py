@@ -26,7 +26,7 @@ from fastmcp_authz.settings import PERSONA_VARIABLE
 from fastmcp_authz.survey.survey import Sight, Sighting, Survey, survey
 
 Environment: TypeAlias = Annotated[
-    tuple[str, ...], Parameter(name="--env", help="NAME=VALUE for the server's environment; may be repeated")
+    list[str] | None, Parameter(name="--env", help="NAME=VALUE for the server's environment; may be repeated")
 ]
 
 _UNNAMED: Final = re.compile(r"FastMCP-[0-9a-f]+")
@@ -46,7 +46,7 @@ class Launch:
     """Why the server would not, in that environment, serve what the persona sees; `None` where it would."""
 
 
-async def launch(spec: str, persona: str, given: Sequence[str]) -> Launch:
+async def launch(spec: str, persona: str, given: Sequence[str] | None) -> Launch:
     """How a server is started for a persona. It is loaded and its context built, both in the environment in question.
 
     Args:
@@ -58,7 +58,7 @@ async def launch(spec: str, persona: str, given: Sequence[str]) -> Launch:
         CannotRunError: It cannot be loaded, or `given` is no such thing.
         ConfigurationError: There is no such persona.
     """
-    environment = {PERSONA_VARIABLE: persona, **_read(given)}
+    environment = {PERSONA_VARIABLE: persona, **_read(given or ())}
     with _set(environment):
         server = await load_server(spec)
         with contextlib.redirect_stdout(sys.stderr):  # a context may print
