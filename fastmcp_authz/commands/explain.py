@@ -17,6 +17,7 @@ from fastmcp_authz.commands.terminal import FINE, console, print_json
 from fastmcp_authz.contracts.outline import Part
 from fastmcp_authz.survey.places import Place
 from fastmcp_authz.survey.reasons import Asked, Reason, Side, is_seen, reason
+from fastmcp_authz.survey.renaming import listed_as
 from fastmcp_authz.survey.survey import Survey, SurveyedTool, survey
 
 ThePersona: TypeAlias = Annotated[str, Parameter(name="--as", help="A persona of Authz(personas=...)")]
@@ -79,12 +80,20 @@ def _meant(tool: SurveyedTool, field: str | None) -> list[tuple[Side | None, Par
         return _meant_of_plain(tool, field)
     sides: tuple[tuple[Side, Sequence[Part]], ...] = (("input", tool.input.parts), ("output", tool.output.parts))
     found: list[tuple[Side | None, Part | None, str]] = [
-        (side, part, f"{tool.name}.{part.path}") for side, parts in sides for part in parts if part.is_called(field)
+        (side, part, f"{tool.name}.{part.path}")
+        for side, parts in sides
+        for part in parts
+        if _is_called(field, tool, side, part)
     ]
     if not found:
         known = list(dict.fromkeys(part.path for _, parts in sides for part in parts))
         raise CannotRunError(f"{tool.name} has no field {field!r}. {nearest(field, known)}")
     return found
+
+
+def _is_called(field: str, tool: SurveyedTool, side: Side, part: Part) -> bool:
+    """Whether a name means a part: as its author wrote it, or as a ToolTransform has it listed."""
+    return part.is_called(field) or (side == "input" and listed_as(tool.least, part) == field and len(part.steps) == 1)
 
 
 def _meant_of_plain(tool: SurveyedTool, field: str) -> list[tuple[Side | None, Part | None, str]]:

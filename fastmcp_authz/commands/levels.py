@@ -17,10 +17,10 @@ class Level:
     """Where it is: empty for the whole, `applicants[]` for the records of a list."""
     parts: tuple[Part, ...]
 
-    def told(self, name: Callable[[Part], str], seen: frozenset[Part]) -> str:
-        """What is seen of it, on one line."""
+    def told(self, name: Callable[[Part], str | None], seen: frozenset[Part]) -> str:
+        """What is seen of it, on one line; without what has no name."""
         names = dict.fromkeys(name(part) for part in self.parts if part in seen)
-        return (", " if self.parts[0].is_field else " | ").join(names)
+        return (", " if self.parts[0].is_field else " | ").join(each for each in names if each is not None)
 
 
 def levels(outline: Outline, *, whole: bool) -> list[Level]:

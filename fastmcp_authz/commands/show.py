@@ -26,8 +26,8 @@ from fastmcp_authz.commands.terminal import FINE, console, print_json
 from fastmcp_authz.survey.survey import Sighting, Survey, SurveyedTool, survey
 
 NO_PERSONAS: Final = """\
-No personas are declared. Above is what nobody sees, who gets a no to everything,
-and what somebody would see who gets a yes to everything. Name those you know:
+No personas are declared. Above is what nobody sees, who gets a no to all
+questions, and what somebody would see who gets a yes to all. Name some callers:
   Authz(mcp, ..., personas={"manager": lambda: context})"""
 
 

@@ -13,6 +13,7 @@ from fastmcp_authz.callers.predicates import Predicate
 from fastmcp_authz.commands.columns import in_columns, widths
 from fastmcp_authz.commands.levels import Level, levels
 from fastmcp_authz.contracts.outline import Part
+from fastmcp_authz.survey.renaming import listed_as
 from fastmcp_authz.survey.survey import Sighting, SurveyedTool
 
 Seen: TypeAlias = Mapping[str, Sequence[Sighting]]
@@ -37,11 +38,12 @@ def written(tools: Sequence[SurveyedTool], seen: Seen, *, whole: bool, most: int
         return
     head = [Text(), *(Text(name, "bold") for name in seen)]
     columns = widths([head, *(row for block in blocks for row in block)], most)
-    if columns is None and most is not None:
-        for block in blocks:
-            yield from _stacked(list(seen), block, most)
-    elif columns is not None:
+    if columns is not None:
         yield from in_columns([head, *(row for block in blocks for row in block)], columns)
+        return
+    assert most is not None, "without an end there is room for all"
+    for block in blocks:
+        yield from _stacked(list(seen), block, most)
 
 
 Row: TypeAlias = list[Text]
@@ -72,15 +74,18 @@ def _cell(level: Level, side: str, sighting: Sighting) -> Text:
     return Text(level.told(lambda part: _called(part, side, sighting), seen))
 
 
-def _called(part: Part, side: str, sighting: Sighting) -> str:
-    return f"{part.name}?" if side == "in" and part.is_field and _is_optional(part, sighting) else part.name
+def _called(part: Part, side: str, sighting: Sighting) -> str | None:
+    if side == "out" or not part.is_field:
+        return part.name
+    name = listed_as(sighting.tool, part)
+    return f"{name}?" if name is not None and _is_optional(name, part, sighting) else name
 
 
-def _is_optional(part: Part, sighting: Sighting) -> bool:
-    """Whether a field may be left out, as the schema says that is listed: settings may have made it so."""
+def _is_optional(name: str, part: Part, sighting: Sighting) -> bool:
+    """Whether an input may be left out, as the schema says that is listed: settings may have made it so."""
     schema = {} if sighting.tool is None else sighting.tool.parameters
-    if len(part.steps) == 1 and part.name in schema.get("properties", {}):
-        return part.name not in schema.get("required", ())
+    if len(part.steps) == 1 and name in schema.get("properties", {}):
+        return name not in schema.get("required", ())
     return not part.required
 
 

@@ -10,6 +10,7 @@ from fastmcp_authz.contracts.outline import Part
 from fastmcp_authz.contracts.shapes import is_null
 from fastmcp_authz.survey.answering import Answer, answers, written_at
 from fastmcp_authz.survey.places import Place, Places
+from fastmcp_authz.survey.renaming import listed_as
 from fastmcp_authz.survey.survey import Sight, Sighting, SurveyedTool
 
 Side: TypeAlias = Literal["input", "output"]
@@ -42,6 +43,8 @@ def is_seen(sighting: Sighting, side: Side | None, part: Part | None) -> bool:
     """Whether a part is seen, or the tool where `part` is `None`."""
     if part is None:
         return sighting.tool is not None
+    if side == "input" and listed_as(sighting.tool, part) is None:
+        return False
     return part in (sighting.input if side == "input" else sighting.output)
 
 
@@ -72,7 +75,9 @@ async def reason(sight: Sight, tool: SurveyedTool, side: Side | None = None, par
     note = _of_tool(sight, sighting)
     if not shown and sighting.tool is not None:
         lost = next(each for each in way if not is_seen(sighting, side, each))
-        if all(known[guard].yes for guard in lost.guards):
+        if side == "input" and listed_as(sighting.tool, lost) is None:
+            note = "A ToolTransform hides it from everybody."
+        elif all(known[guard].yes for guard in lost.guards):
             outline = tool.input if side == "input" else tool.output
             below = (each for each in outline.parts if _is_in(each, lost))
             asked += [found for each in below for found in at(each) if not found.answer.yes]

@@ -10,6 +10,7 @@ import pytest
 
 from fastmcp_authz.commands.app import run
 from tests.commands.shown_pages import examples, printed_by
+from tests.commands.test_show import RENAMED
 
 OFFICE = '''
 import functools
@@ -293,6 +294,18 @@ def test_a_tool_may_be_hidden_though_every_gate_says_yes(capsys: pytest.CaptureF
         "  Guards have taken the whole output that there would be, and a tool without one is not shown."
     )
     assert explained(capsys, "--domain", "admin").splitlines()[1] == "  It is in the domain default, not in admin."
+
+
+def test_an_input_is_found_by_the_name_that_it_is_listed_by_too(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("server.py").write_text(RENAMED, encoding="utf-8")
+    at = line_of("#: (")
+    for name in "q", "word":
+        told = explained(capsys, "--field", name, persona="guest", tool="seek")
+        assert told.startswith(
+            f"seek.q (input) is shown to guest.\n  Nothing guards it.\n  declared at server.py:{at}\n"
+        )
+    told = explained(capsys, "--field", "limit", persona="guest", tool="seek")
+    assert told.startswith("seek.limit (input) is hidden from guest.\n  A ToolTransform hides it from everybody.\n")
 
 
 def test_a_tool_that_nothing_guards_is_said_to_be_so(capsys: pytest.CaptureFixture[str]) -> None:

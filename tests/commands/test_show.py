@@ -20,6 +20,7 @@ class Holds:
     def __init__(self, *flags): self.flags = flags
     def requires(self, flag): print("asked for", flag); return flag in self.flags
     def tier(self, number): return number in self.flags
+    def on_duty(self, nothing): return bool(self.flags)
 
 PERSONAS = {"clerk": lambda: Holds(), "guest": lambda: Holds(), "boss": lambda: Holds("boss", 3)}
 mcp = FastMCP("office")
@@ -30,7 +31,7 @@ def ping(host: str, port: int = 80) -> dict[str, Any]:
     """Reach a host."""
     return {}
 
-@authz.tool(gates=[("tier", 3), ("requires", "boss")])
+@authz.tool(gates=[("tier", 3), ("on_duty", None)])
 def close() -> dict[str, Any]:
     """@rbs type output = { closed: bool }"""
     return {}
@@ -72,16 +73,16 @@ def test_personas_stand_side_by_side_and_lines_in_a_pipe_are_as_long_as_they_nee
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert shown(tmp_path, capsys, OFFICE) == [
-        "                    clerk                      guest                      boss",
-        "ping                ✓ everybody's              ✓ everybody's              ✓ everybody's",
-        "  in                host, port?                host, port?                host, port?",
-        "close               · (tier 3, requires boss)  · (tier 3, requires boss)  ✓",
-        "  out                                                                     closed",
-        "find                ✓                          ✓                          ✓",
-        "  in                word, filter?              word, filter?              word, filter?",
-        "    filter          part                       part                       part, deep?",
-        "  out               found | failed             found | failed             found | failed",
-        "    <found>.person  name                       name                       name, phone",
+        "                    clerk                guest                boss",
+        "ping                ✓ everybody's        ✓ everybody's        ✓ everybody's",
+        "  in                host, port?          host, port?          host, port?",
+        "close               · (tier 3, on_duty)  · (tier 3, on_duty)  ✓",
+        "  out                                                         closed",
+        "find                ✓                    ✓                    ✓",
+        "  in                word, filter?        word, filter?        word, filter?",
+        "    filter          part                 part                 part, deep?",
+        "  out               found | failed       found | failed       found | failed",
+        "    <found>.person  name                 name                 name, phone",
     ]
 
 
@@ -104,7 +105,7 @@ def test_where_there_is_no_room_personas_stand_below_one_another_and_those_that_
     monkeypatch.setenv("COLUMNS", "48")
     assert shown(tmp_path, capsys, OFFICE, "--tool", "close") == [
         "close",
-        "  · clerk, guest (tier 3, requires boss)",
+        "  · clerk, guest (tier 3, on_duty)",
         "  ✓ boss",
         "    out  closed",
     ]
@@ -142,9 +143,9 @@ def test_before_there_are_personas_the_least_and_the_most_are_shown(
 ) -> None:
     lines = shown(tmp_path, capsys, OFFICE.replace("personas=PERSONAS", ""), "--tool", "close")
     assert lines[:3] == [
-        "       nobody                     everything",
-        "close  · (tier 3, requires boss)  ✓",
-        "  out                             closed",
+        "       nobody               everything",
+        "close  · (tier 3, on_duty)  ✓",
+        "  out                       closed",
     ]
     assert lines[4].startswith("No personas are declared.")
     assert lines[-1] == '  Authz(mcp, ..., personas={"manager": lambda: context})'
@@ -198,6 +199,37 @@ def find(word: str, place: str | None) -> dict:
     assert shown(tmp_path, capsys, source % "declared")[2] == "  in   word, place  word, place"
 
 
+RENAMED = """
+from fastmcp import FastMCP
+from fastmcp.server.transforms import ToolTransform
+from fastmcp.tools.tool_transform import ArgTransformConfig, ToolTransformConfig
+from fastmcp_authz import Authz
+mcp = FastMCP("office")
+authz = Authz(mcp, context=lambda request: None, personas={"guest": lambda: None})
+
+@authz.tool
+def find(q: str, limit: int = 1, page: int = 1) -> dict:
+    \"\"\"
+    @rbs type output = { n: Integer }
+    #: (q: String, ?limit: Integer, ?page: Integer) -> output
+    \"\"\"
+    return {}
+
+arguments = {"q": ArgTransformConfig(name="word"), "limit": ArgTransformConfig(hide=True, default=3)}
+mcp.add_transform(ToolTransform({"find": ToolTransformConfig(name="seek", arguments=arguments)}))
+mcp.add_transform(ToolTransform({"seek": ToolTransformConfig(arguments={"page": ArgTransformConfig(name="leaf")})}))
+"""
+
+
+def test_inputs_have_the_names_that_they_are_listed_by(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert shown(tmp_path, capsys, RENAMED) == [
+        "       guest",
+        "seek   ✓",
+        "  in   word, leaf?",
+        "  out  n",
+    ]
+
+
 def test_json_is_what_tools_list_has(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     told = json.loads("\n".join(shown(tmp_path, capsys, OFFICE, "--json")))
     assert told["personas_declared"] is True
@@ -205,8 +237,8 @@ def test_json_is_what_tools_list_has(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert clerk["close"] == {
         "shown": False,
         "plain": False,
-        "denied": ["tier(3)", 'requires("boss")'],
-        "why": "tier 3, requires boss",
+        "denied": ["tier(3)", "on_duty(null)"],
+        "why": "tier 3, on_duty",
     }
     assert clerk["ping"]["shown"] is clerk["ping"]["plain"] is True
     assert clerk["find"]["description"] == "Find people."
