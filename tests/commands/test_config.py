@@ -17,6 +17,7 @@ from fastmcp.client.transports import StdioTransport
 
 from fastmcp_authz import Request
 from fastmcp_authz.commands.app import run
+from fastmcp_authz.errors import ConfigurationError
 from tests.commands.shown_pages import ROOT, examples, printed_by
 
 OFFICE = """
@@ -193,3 +194,16 @@ def test_the_environment_is_as_it_was_afterwards(capsys: pytest.CaptureFixture[s
     before = dict(os.environ)
     configured(capsys, "--env", "WHO=boss")
     assert dict(os.environ) == before
+
+
+async def test_the_persona_of_the_environment_is_no_setting_and_serves_nobody_by_itself(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("FASTMCP_AUTHZ_PERSONA", "boss")
+    scope: dict[str, Any] = {}
+    exec(OFFICE % "WHO", scope)  # it does not read the variable
+    async with Client(scope["mcp"]) as client:
+        assert await client.list_tools() == []
+    monkeypatch.setenv("FASTMCP_AUTHZ_PERSONAS", "boss")
+    with pytest.raises(ConfigurationError, match="FASTMCP_AUTHZ_PERSONAS in the environment names no setting"):
+        exec(OFFICE % "WHO", {})

@@ -270,6 +270,13 @@ def test_a_predicate_that_no_context_has_is_decided_by_the_settings(
     assert (one["predicate"], one["answer"], one["asked"]) == ("audited(null)", answer, {"of": said, "at": None})
 
 
+def test_an_answer_that_does_not_come_is_a_no_and_that_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    never = "import asyncio\nclass Holds:\n    async def requires(self, flag): await asyncio.Event().wait()\n"
+    write(never, clerk="Holds", boss="Holds", gates='gates=[("requires", "boss")]', options=", predicate_timeout=0.01")
+    (one,) = asked(capsys)
+    assert (one["answer"], one["failure"]) == (False, "no answer within 0.01 s")
+
+
 def test_an_authorization_is_asked_of_the_user_and_else_of_requires(capsys: pytest.CaptureFixture[str]) -> None:
     write(gates='authorization="boss"')
     (one,) = asked(capsys)
