@@ -79,6 +79,9 @@ class Settings(BaseSettings):
 
 
 _PREFIX = "FASTMCP_AUTHZ_"
+PERSONA_VARIABLE = f"{_PREFIX}PERSONA"
+"""What `fastmcp-authz config` and `inspect` tell a server that they start. No setting, and nothing here reads it: a
+context builder may, over stdio."""
 
 
 def preset_settings() -> Settings:
@@ -94,7 +97,8 @@ def preset_settings() -> Settings:
 def _preset(environment: tuple[tuple[str, str], ...]) -> Settings:
     for variable, _ in environment:
         # Left alone, a misspelt one would be a rule that nobody follows.
-        if variable.upper().removeprefix(_PREFIX).lower() not in Settings.model_fields:
+        name = variable.upper()
+        if name != PERSONA_VARIABLE and name.removeprefix(_PREFIX).lower() not in Settings.model_fields:
             raise ConfigurationError(f"{variable} in the environment names no setting. {_meant(variable)}")
     try:
         return Settings()

@@ -6,6 +6,7 @@ import asyncio
 import inspect
 import logging
 from collections.abc import Callable, Mapping
+from enum import Enum
 from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
@@ -33,23 +34,53 @@ def is_own(failure: BaseException) -> bool:
     return isinstance(failure, Exception | GeneratorExit)
 
 
+class Unanswered(Enum):
+    """Why nothing of a context answers a predicate."""
+
+    MISSING = "missing"
+    """It has no such method: `missing_predicate` decides."""
+    NO_PERMISSIONS = "no permissions"
+    """It can be asked for no permission at all."""
+    NO_USER = "no user"
+    """Its `current_user` is `None`: nobody is logged in."""
+
+
+def answerer_of(context: Any, predicate: Predicate) -> tuple[Any, str, Any]:
+    """What of `context` is asked: an object, a name, and what the object has by it.
+
+    That is a method, as a rule; an `Unanswered` where there is none; else something that cannot be asked.
+
+    Raises:
+        Exception: Whatever the context raises when it is looked for.
+    """
+    if predicate.on == "current_user":
+        return _permission_of(context)
+    method = _defined(context, predicate.name)
+    if method is not _MISSING:
+        return context, predicate.name, method
+    if predicate.name != "requires":
+        return context, predicate.name, Unanswered.MISSING
+    user = _defined(context, "current_user")
+    can = _MISSING if user is None or user is _MISSING else _defined(user, "can")
+    return (context, "requires", Unanswered.NO_PERMISSIONS) if can is _MISSING else (user, "can", can)
+
+
 def answer_of(context: Any, predicate: Predicate, missing: MissingPredicate) -> Any:
     """What `context` answers, as it comes: a bool, anything else, or an awaitable of either.
 
     Raises:
         Exception: Whatever the context raises.
     """
-    if predicate.on == "current_user":
-        return _ask_current_user(context, predicate)
-    method = _defined(context, predicate.name)
+    _, _, method = answerer_of(context, predicate)
     if callable(method):
         return method(predicate.value)
-    if method is not _MISSING:
-        raise _not_callable(method, predicate)
-    if predicate.name == "requires":
-        can = _user_can(context)
-        return _called(can, predicate) if can is not _MISSING else _nobody_answers(context, predicate)
-    return _undefined(context, predicate, missing)
+    if method is Unanswered.NO_USER:
+        return False
+    if method is Unanswered.MISSING:
+        return _undefined(context, predicate, missing)
+    if method is Unanswered.NO_PERMISSIONS:
+        return _nobody_answers(context, predicate)
+    raise TypeError(f"{predicate.name} is a {type(method).__name__}, no method that answers a question")
 
 
 def read_yes(predicate: Predicate, answer: Any) -> bool:
@@ -67,13 +98,13 @@ def read_yes(predicate: Predicate, answer: Any) -> bool:
 
 def batch_method(context: Any) -> Callable[[tuple[Predicate, ...]], Any] | None:
     """The context's `decide`, if it has one. One that `__getattr__` makes up on demand is none."""
-    if context is None or not _has_of_its_own(context, "decide"):
+    if context is None or not has_of_its_own(context, "decide"):
         return None
     method = context.decide
     return method if callable(method) else None
 
 
-def _has_of_its_own(context: Any, name: str) -> bool:
+def has_of_its_own(context: Any, name: str) -> bool:
     """Whether an object or its class has an attribute, found without running any code: `getattr_static` takes long."""
     if isinstance(context, type):
         return inspect.getattr_static(context, name, _MISSING) is not _MISSING
@@ -113,31 +144,16 @@ def _text(key: Any) -> str:
             return ""
 
 
-def _ask_current_user(context: Any, predicate: Predicate) -> Any:
-    """A tool's `authorization`: `current_user.can(flag)`, else `requires(flag)` where there is no `can`."""
+def _permission_of(context: Any) -> tuple[Any, str, Any]:
+    """Who answers a tool's `authorization`: `current_user.can`, else `requires` where there is no `can`."""
     user = _defined(context, "current_user")
     if user is None:
-        return False  # nobody is logged in
+        return context, "current_user", Unanswered.NO_USER
     can = _MISSING if user is _MISSING else _defined(user, "can")
     if can is not _MISSING:
-        return _called(can, predicate)
+        return user, "can", can
     requires = _defined(context, "requires")
-    return _called(requires, predicate) if requires is not _MISSING else _nobody_answers(context, predicate)
-
-
-def _user_can(context: Any) -> Any:
-    user = _defined(context, "current_user")
-    return _MISSING if user is None or user is _MISSING else _defined(user, "can")
-
-
-def _called(method: Any, predicate: Predicate) -> Any:
-    if not callable(method):
-        raise _not_callable(method, predicate)
-    return method(predicate.value)
-
-
-def _not_callable(method: Any, predicate: Predicate) -> TypeError:
-    return TypeError(f"{predicate.name} is a {type(method).__name__}, no method that answers a question")
+    return context, "requires", Unanswered.NO_PERMISSIONS if requires is _MISSING else requires
 
 
 def _defined(owner: Any, name: str) -> Any:
@@ -149,7 +165,7 @@ def _defined(owner: Any, name: str) -> Any:
     try:
         return getattr(owner, name)
     except AttributeError:
-        if _has_of_its_own(owner, name):
+        if has_of_its_own(owner, name):
             raise
         return _MISSING
 

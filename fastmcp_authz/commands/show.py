@@ -2,9 +2,41 @@
 
 from __future__ import annotations
 
-from fastmcp_authz.commands.loading import AsJson, Domain, Persona, ServerSpec, ToolName, load_server
+import contextlib
+import os
+import sys
+from collections.abc import Mapping
+from typing import Any, Final
+
+from rich.console import Console
+
+from fastmcp_authz.callers.predicates import Predicate
+from fastmcp_authz.commands.loading import (
+    AsJson,
+    CannotRunError,
+    Domain,
+    Persona,
+    ServerSpec,
+    ToolName,
+    load_server,
+)
+from fastmcp_authz.commands.naming import nearest, the_tool
+from fastmcp_authz.commands.table import Seen, why_hidden, written
 from fastmcp_authz.commands.terminal import FINE, console, print_json
-from fastmcp_authz.survey.survey import survey
+from fastmcp_authz.survey.survey import Sighting, Survey, SurveyedTool, survey
+
+NO_PERSONAS: Final = """\
+No personas are declared. Above is what nobody sees, who gets a no to all
+questions, and what somebody would see who gets a yes to all. Name some callers:
+  Authz(mcp, ..., personas={"manager": lambda: context})"""
+
+
+class Everything:
+    """A server context that answers everything with yes. Nobody is served as one."""
+
+    def decide(self, predicates: tuple[Predicate, ...]) -> Mapping[Predicate, bool]:
+        """Answers with yes."""
+        return dict.fromkeys(predicates, True)
 
 
 async def show(
@@ -16,17 +48,70 @@ async def show(
     as_json: AsJson = False,
 ) -> int:
     """Show what each persona sees: its tools, their inputs, their outputs."""
-    surveyed = await survey(await load_server(server), domain=domain)
-    seen: dict[str, dict[str, list[str]]] = {}
-    for each in surveyed.personas if persona is None else (persona,):
-        async with surveyed.looked_at_by(each) as sight:
-            seen[each] = {
-                s.surveyed.name: [part.path for part in s.inputs]
-                for s in await sight.see_all()
-                if s.tool is not None and tool in (None, s.surveyed.name)
-            }
+    loaded = await load_server(server)
+    with contextlib.redirect_stdout(sys.stderr):  # a context may print
+        surveyed = await survey(loaded, domain=domain)
+        chosen = [the_tool(surveyed, tool)] if tool is not None else list(surveyed.tools)
+        tools = [each for each in chosen if _is_in_domain(each, domain)]
+        if domain is not None and not any(each.ours for each in tools):
+            raise CannotRunError(_no_such_domain(surveyed, chosen, domain))
+        seen = await _seen(surveyed, tools, persona)
     if as_json:
-        print_json(seen)
-    else:
-        console().print(seen)
+        print_json({"personas_declared": bool(surveyed.personas), "personas": _for_programs(seen)})
+        return FINE
+    out = console()
+    for line in written(tools, seen, whole=tool is not None, most=_room(out)):
+        out.print(line)
+    if not surveyed.personas:
+        out.print(f"\n{NO_PERSONAS}", markup=False)
     return FINE
+
+
+async def _seen(surveyed: Survey, tools: list[SurveyedTool], persona: str | None) -> Seen:
+    """What each persona sees of the tools; without personas, the least and the most that anybody does."""
+    lookers: dict[str, Any] = {each: each for each in surveyed.personas}
+    if persona is not None:
+        lookers = {persona: persona}
+    elif not lookers:
+        lookers = {"nobody": None, "everything": Everything()}
+    seen: dict[str, list[Sighting]] = {}
+    for name, who in lookers.items():
+        async with surveyed.looked_at_by(who) as sight:
+            seen[name] = [await sight.see(each) for each in tools]
+    return seen
+
+
+def _domains(tool: SurveyedTool) -> tuple[str, ...]:
+    """The domains that a tool of ours is served in."""
+    if tool.declaration is None or tool.authority is None:
+        return ()
+    return tool.declaration.domains or (tool.authority.settings.default_domain,)
+
+
+def _is_in_domain(tool: SurveyedTool, domain: str | None) -> bool:
+    return domain is None or tool.ours is None or domain in _domains(tool)
+
+
+def _no_such_domain(surveyed: Survey, chosen: list[SurveyedTool], domain: str) -> str:
+    known = list(dict.fromkeys(name for each in surveyed.tools for name in _domains(each)))
+    if domain in known:
+        (tool,) = chosen  # one was asked for, and is elsewhere
+        return f"{tool.name} is not in the domain {domain!r}, but in: {', '.join(_domains(tool)) or 'none'}."
+    return f"No tool is in the domain {domain!r}. {nearest(domain, known)}"
+
+
+def _room(out: Console) -> int | None:
+    """How wide a line may be. Into a pipe it is as long as it needs, unless COLUMNS says otherwise."""
+    return out.width if out.is_terminal or "COLUMNS" in os.environ else None
+
+
+def _for_programs(seen: Seen) -> dict[str, dict[str, Any]]:
+    return {name: {each.surveyed.name: _sighting(each) for each in sightings} for name, sightings in seen.items()}
+
+
+def _sighting(sighting: Sighting) -> dict[str, Any]:
+    told: dict[str, Any] = {"shown": sighting.tool is not None, "plain": sighting.surveyed.ours is None}
+    if sighting.tool is None:
+        return {**told, "denied": [gate.text for gate in sighting.denied], "why": why_hidden(sighting)}
+    listed = sighting.tool.to_mcp_tool().model_dump(mode="json", by_alias=True, exclude_none=True)
+    return {**told, **{key: listed.get(key) for key in ("description", "inputSchema", "outputSchema")}}

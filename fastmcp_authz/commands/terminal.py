@@ -29,3 +29,8 @@ def print_json(value: Any) -> None:
 def complain(message: str) -> None:
     """Says, on standard error, why a command cannot run."""
     Console(stderr=True, highlight=False, soft_wrap=True).print(f"[red]error:[/red] {escape(message)}")
+
+
+def warn(message: str) -> None:
+    """Says, on standard error, what is to be known beside the answer."""
+    Console(stderr=True, highlight=False, soft_wrap=True).print(f"[yellow]note:[/yellow] {escape(message)}")
