@@ -6,6 +6,7 @@
   const personas = data.personas;
   const matrix = byId("matrix"), panel = byId("panel"), search = byId("search"), differs = byId("differs");
   const wide = matchMedia("(min-width: 64rem)");
+  const MOST_AT_ONCE = 12;
   const counted = (n, word) => `${n.toLocaleString("en")} ${word}${n === 1 ? "" : "s"}`;
 
   function make(tag, attributes, ...inside) {
@@ -17,6 +18,10 @@
     made.append(...inside.filter((each) => each !== null));
     return made;
   }
+
+  // A text that may break where a person would break it.
+  const breaking = (text) => text.split(/(?<=[_.:/,|(\[<-])/).flatMap((each, i) => (i ? [make("wbr"), each] : [each]));
+  const inCode = (text) => make("code", null, ...breaking(text));
 
   // ---- What is known of each tool and part
 
@@ -42,9 +47,7 @@
 
   // ---- The table
 
-  function mark(seen, text) {
-    return make("span", { class: "mark", "data-seen": seen, "aria-hidden": "true" }, text ?? (seen === "none" ? "–" : "✓"));
-  }
+  const sign = (seen) => (seen === "none" ? "–" : "✓");
 
   function cell(tool, part, persona, column) {
     const thing = part ?? tool;
@@ -54,20 +57,21 @@
       if (n < of) [seen, text, words] = ["some", `✓ ${n}/${of}`, `seen, ${n} of ${of} inputs and outputs`];
     }
     const name = `${title(tool, part)}, ${persona}: ${words}`;
-    const button = make("button", { type: "button", class: "cell", tabindex: -1, "data-column": column, "aria-label": name }, mark(seen, text));
+    const button = make("button", { type: "button", class: "mark", "data-seen": seen, tabindex: -1, "data-column": column, "aria-label": name });
+    button.textContent = text ?? sign(seen);
     button.opens = { tool, part, persona };
     return make("td", null, button);
   }
 
   function guards(thing, type) {
-    const asked = (thing.gates ?? thing.guards).map((text) => make("code", null, text));
+    const asked = (thing.gates ?? thing.guards).map(inCode);
     const kind = { undecorated: "not decorated: everybody sees it", unprotected: "no Authz: nobody can call it" }[thing.kind];
     const said = type ?? kind;
-    return make("td", { class: "guards" }, said ? make("span", { class: "type" }, said) : null, ...asked);
+    return make("td", { class: "guards" }, said ? make("span", { class: "type" }, ...breaking(said)) : null, ...asked);
   }
 
   function nameButton(tool, part) {
-    const button = make("button", { type: "button", class: "name", tabindex: -1, "data-column": 1 }, part ? label(part) : tool.name);
+    const button = make("button", { type: "button", class: "name", tabindex: -1, "data-column": 1 }, ...breaking(part ? label(part) : tool.name));
     button.opens = { tool, part, persona: null };
     return button;
   }
@@ -88,27 +92,36 @@
     return [tool.body, ...tool.sides];
   }
 
+  function partRow(tool, part) {
+    part.button = nameButton(tool, part);
+    part.button.style.setProperty("--depth", part.depth);
+    const cells = personas.map((persona, i) => cell(tool, part, persona, i + 2));
+    const type = part.kind === "member" ? "variant" : part.type;
+    return make("tr", { class: part.kind }, make("th", { scope: "row" }, part.button), ...cells, guards(part, type));
+  }
+
+  // Makes the rows that are wanted and not there yet, each in its place.
   function fill(tool) {
-    if (tool.filled) return;
-    tool.filled = true;
     for (const body of tool.sides) {
-      const rows = tool.parts.filter((part) => part.side === body.side).map((part) => {
-        part.button = nameButton(tool, part);
-        const inner = make("div", { class: "row" }, part.button);
-        inner.style.setProperty("--depth", part.depth);
-        const cells = personas.map((persona, i) => cell(tool, part, persona, i + 2));
-        part.row = make("tr", { class: part.kind }, make("th", { scope: "row" }, inner), ...cells, guards({ guards: part.guards }, part.kind === "member" ? "variant" : part.type));
-        return part.row;
-      });
-      const words = rows.length ? body.words : `${body.words}: none`;
-      const span = make("th", { scope: "rowgroup" }, words);
-      body.append(make("tr", { class: "group" }, span, make("td", { colspan: personas.length + 1 })), ...rows);
+      const parts = tool.parts.filter((part) => part.side === body.side);
+      if (!body.firstChild) {
+        const heading = make("th", { scope: "rowgroup" }, parts.length ? body.words : `${body.words}: none`);
+        body.append(make("tr", { class: "group" }, heading, make("td", { colspan: personas.length + 1 })));
+      }
+      body.firstChild.hidden = tool.wanted !== null && !parts.some((part) => tool.wanted.has(part));
+      let next = null;
+      for (const part of parts.reverse()) {
+        const wanted = tool.wanted === null || tool.wanted.has(part);
+        if (wanted && !part.row) body.insertBefore((part.row = partRow(tool, part)), next);
+        if (part.row) part.row.hidden = !wanted;
+        next = part.row ?? next;
+      }
     }
   }
 
   function drawTable() {
     const columns = [make("col", { class: "first" }), ...personas.map(() => make("col", { class: "persona" })), make("col")];
-    const heads = personas.map((persona) => make("th", { scope: "col", class: "persona" }, make("bdi", null, persona)));
+    const heads = personas.map((persona) => make("th", { scope: "col", class: "persona" }, make("bdi", null, ...breaking(persona))));
     const head = make("tr", null, make("th", { scope: "col" }, "Tool"), ...heads, make("th", { scope: "col" }, "Guarded by"));
     const caption = make("caption", { class: "unseen" }, `What each persona sees of ${data.server}`);
     const table = make("table", null, caption, make("colgroup", null, ...columns), make("thead", null, head), ...data.tools.flatMap(toolBody));
@@ -118,17 +131,31 @@
 
   // ---- Folding, searching, filtering
 
-  function show(tool, wanted, open) {
-    tool.body.hidden = !wanted;
-    if (wanted && open) fill(tool);
-    tool.fold.setAttribute("aria-expanded", String(wanted && open));
-    for (const body of tool.sides) body.hidden = !(wanted && open);
-    if (!(wanted && open)) return;
-    for (const part of tool.parts) part.row.hidden = tool.wanted !== null && !tool.wanted.has(part);
-    for (const body of tool.sides) {
-      const empty = tool.wanted !== null && !tool.parts.some((part) => part.side === body.side && tool.wanted.has(part));
-      body.firstChild.hidden = empty;
-    }
+  let waiting = [];
+
+  function show(tool) {
+    const open = tool.shown && tool.unfolded;
+    tool.body.hidden = !tool.shown;
+    tool.fold.setAttribute("aria-expanded", String(open));
+    if (open) fill(tool);
+    for (const body of tool.sides) body.hidden = !open;
+  }
+
+  // The first ones at once, the others as there is time: a large server has more rows than can be laid out in a moment.
+  function showAll() {
+    const heavy = data.tools.filter((tool) => tool.shown && tool.unfolded);
+    waiting = heavy.slice(MOST_AT_ONCE);
+    const later = new Set(waiting);
+    for (const tool of data.tools) if (!later.has(tool)) show(tool);
+    for (const tool of waiting) tool.body.hidden = false;
+    setTimeout(showMore);
+    sayFold();
+    settle();
+  }
+
+  function showMore() {
+    for (const tool of waiting.splice(0, MOST_AT_ONCE)) show(tool);
+    if (waiting.length) setTimeout(showMore);
   }
 
   function withOwners(tool, parts) {
@@ -153,24 +180,23 @@
         if (wanted) fields += found.length;
       }
       tool.wanted = parts === tool.parts ? null : withOwners(tool, parts);
+      tool.shown = wanted;
       tool.unfolded = inside || tool.open;
-      show(tool, wanted, tool.unfolded);
       if (wanted) tools += 1;
     }
     byId("nothing").hidden = tools > 0;
     const all = !words.length && !differs.checked;
     byId("found").textContent = all ? "" : `${counted(tools, "tool")}${words.length ? `, ${counted(fields, "field")}` : ""} found`;
-    sayFold();
-    settle();
+    showAll();
   }
 
   function sayFold() {
-    byId("fold").textContent = data.tools.some((tool) => !tool.body.hidden && tool.unfolded) ? "Fold all" : "Unfold all";
+    byId("fold").textContent = data.tools.some((tool) => tool.shown && tool.unfolded) ? "Fold all" : "Unfold all";
   }
 
   function toggle(tool, open = !tool.unfolded) {
     tool.open = tool.unfolded = open;
-    show(tool, !tool.body.hidden, open);
+    show(tool);
     sayFold();
   }
 
@@ -223,18 +249,17 @@
     const chain = [];
     for (let each = part; each && each !== tool; each = each.owner) chain.unshift(each);
     for (const each of chain) for (const text of each.guards) way.push({ of: each.path, text, answer: answer(text), place: each.place });
-    const no = way.filter((step) => step.answer === false).map((step) => step.text).join(" and ");
+    const no = way.filter((step) => step.answer === false), seen = sees(part ?? tool, persona);
     let because;
-    if (tool.kind === "undecorated") because = "it is not decorated: everybody sees all of it";
-    else if (look.because === "unprotected") because = "it is decorated, and no Authz protects its server: every call is refused";
-    else if (look.because === "output") because = "nothing of the tool’s output is left, and so the tool is not listed";
-    else if (no) because = `${no} ${no.includes(" and ") ? "say" : "says"} no`;
-    else if (!sees(part ?? tool, persona)) because = "nothing of what it could hold is left";
-    else because = way.length ? "every predicate on the way says yes" : "nothing guards it";
-    return { seen: sees(part ?? tool, persona), because, way };
+    if (tool.kind === "undecorated") because = ["it is not decorated: everybody sees all of it"];
+    else if (look.because === "unprotected") because = ["it is decorated, and no Authz protects its server: every call is refused"];
+    else if (look.because === "output") because = ["nothing of the tool’s output is left, and so the tool is not listed"];
+    else if (no.length) because = [...no.flatMap(({ text }, i) => [i ? " and " : "", inCode(text)]), no.length > 1 ? " say no" : " says no"];
+    else if (!seen) because = ["nothing of what it could hold is left"];
+    else because = [way.length ? "every predicate on the way says yes" : "nothing guards it"];
+    return { seen, because, way };
   }
 
-  const inCode = (text) => make("code", null, text);
   const table = (heads, rows, name) =>
     make("table", { "aria-label": name }, make("thead", null, make("tr", null, ...heads.map((each) => make("th", { scope: "col" }, each)))), make("tbody", null, ...rows));
 
@@ -242,15 +267,16 @@
     const { tool, part, persona } = opened;
     const close = make("button", { type: "button", class: "plain", id: "close" }, "Close");
     close.addEventListener("click", () => shut());
-    const heading = make("h2", { id: "panel-title", tabindex: -1 }, title(tool, part));
+    const heading = make("h2", { id: "panel-title", tabindex: -1 }, ...breaking(title(tool, part)));
     const what = part ? `${part.side === "input" ? "Input" : "Output"}, ${part.kind === "member" ? "variant" : part.type}${part.required ? "" : ", optional"}` : "Tool";
     const declared = (part ?? tool).place, about = (part ?? tool).description;
     const rows = personas.map((each) => {
       const { seen, because } = why(tool, part, each);
-      const button = make("button", { type: "button", class: "choose", "aria-pressed": String(each === persona) }, make("bdi", null, each));
+      const button = make("button", { type: "button", class: "choose", "aria-pressed": String(each === persona) }, make("bdi", null, ...breaking(each)));
       button.addEventListener("click", () => choose(each));
-      const marked = [mark(seen ? "all" : "none"), make("span", { class: "unseen" }, seen ? "seen" : "not seen")];
-      return make("tr", null, make("th", { scope: "row" }, button), make("td", null, ...marked), make("td", null, because));
+      const shape = seen ? "all" : "none";
+      const marked = [make("span", { class: "mark", "data-seen": shape, "aria-hidden": "true" }, sign(shape)), make("span", { class: "unseen" }, seen ? "seen" : "not seen")];
+      return make("tr", null, make("th", { scope: "row" }, button), make("td", null, ...marked), make("td", null, ...because));
     });
     panel.replaceChildren(
       make("div", { class: "title" }, heading, close),
@@ -271,7 +297,7 @@
     });
     const found = [
       make("h3", null, "Why ", make("bdi", null, persona), seen ? " sees it" : " does not see it"),
-      make("p", { class: "verdict", id: "verdict" }, `${seen ? "Seen by" : "Hidden from"} ${persona}: ${because}.`),
+      make("p", { class: "verdict", id: "verdict" }, `${seen ? "Seen by" : "Hidden from"} ${persona}: `, ...because, "."),
     ];
     if (steps.length) found.push(table(["Asked", "Answer", "Declared"], steps, "Predicates on the way"));
     if (!listing) return [...found, make("h3", null, "Schema"), make("p", null, `${persona} is not listed this tool, and so has no schema of it.`)];
@@ -343,7 +369,7 @@
     if (!tool) return;
     const path = segments.at(-1), sided = tool.parts.filter((each) => segments.length < 3 || each.side === segments[1]);
     const part = segments.length < 2 ? null : sided.find((each) => each.path === path) ?? sided.find((each) => each.name === path) ?? null;
-    if (tool.body.hidden) {
+    if (!tool.shown) {
       search.value = "";
       differs.checked = false;
       filter();
@@ -373,16 +399,19 @@
   byId("note").textContent = data.note ?? "";
   byId("note").hidden = data.note === null;
 
-  let waiting = 0;
+  let typing = 0;
   search.addEventListener("input", () => {
-    clearTimeout(waiting);
-    waiting = setTimeout(filter, 120);
+    clearTimeout(typing);
+    typing = setTimeout(filter, 120);
+  });
+  addEventListener("beforeprint", () => {
+    while (waiting.length) showMore();
   });
   differs.addEventListener("change", filter);
   byId("fold").addEventListener("click", () => {
     const unfold = byId("fold").textContent === "Unfold all";
-    for (const tool of data.tools) if (!tool.body.hidden && tool.parts.length) toggle(tool, unfold);
-    settle();
+    for (const tool of data.tools) if (tool.shown) tool.open = tool.unfolded = unfold && tool.parts.length > 0;
+    showAll();
   });
   byId("theme").addEventListener("click", () => {
     document.documentElement.dataset.theme = isDark() ? "light" : "dark";
@@ -390,7 +419,9 @@
   });
   dark.addEventListener("change", sayTheme);
   matrix.addEventListener("click", (event) => {
-    const button = event.target.closest("button");
+    if (String(getSelection())) return;  // somebody marks a text, to copy it
+    const at = event.target, inCell = at.closest("td, th")?.querySelector("button:only-child");
+    const button = at.closest("button") ?? inCell ?? at.closest("tbody tr:not(.group)")?.querySelector(".name");
     if (button?.folds) toggle(button.folds);
     else if (button) open(button.opens, button);
   });
