@@ -27,7 +27,7 @@
 
   const sees = (thing, persona) => thing.viewers.has(persona);
   const label = (part) => (part.kind === "member" ? `| ${part.name}` : part.required ? part.name : `${part.name}?`);
-  const title = (tool, part) => (part ? `${tool.name}${part.path.startsWith("<") ? "" : "."}${part.path}` : tool.name);
+  const title = (tool, part) => (part ? `${tool.name}${part.side === "input" ? "." : " → "}${part.path}` : tool.name);
   const lower = (...texts) => texts.join(" ").toLowerCase();
 
   for (const tool of data.tools) {
@@ -67,7 +67,7 @@
     const asked = (thing.gates ?? thing.guards).map(inCode);
     const kind = { undecorated: "not decorated: everybody sees it", unprotected: "no Authz: nobody can call it" }[thing.kind];
     const said = type ?? kind;
-    return make("td", { class: "guards" }, said ? make("span", { class: "type" }, ...breaking(said)) : null, ...asked);
+    return make("td", { class: "guards" }, said ? make("span", { class: "type" }, ...breaking(said)) : null, ...asked.flatMap((each) => [" ", each]));
   }
 
   function nameButton(tool, part) {
@@ -256,7 +256,7 @@
     else if (look.because === "output") because = ["nothing of the tool’s output is left, and so the tool is not listed"];
     else if (no.length) because = [...no.flatMap(({ text }, i) => [i ? " and " : "", inCode(text)]), no.length > 1 ? " say no" : " says no"];
     else if (!seen) because = ["nothing of what it could hold is left"];
-    else because = [way.length ? "every predicate on the way says yes" : "nothing guards it"];
+    else because = [way.length ? "every predicate says yes" : "nothing guards it"];
     return { seen, because, way };
   }
 
@@ -292,14 +292,15 @@
     const { seen, because, way } = why(tool, part, persona), listing = tool.listings[tool.looks[persona].listing];
     const steps = way.map(({ of, text, answer, place }) => {
       const word = answer === null ? "not asked" : answer ? "yes" : "no";
-      return make("tr", null, make("td", null, inCode(text)), make("td", null, make("span", { class: "mark", "data-seen": answer ? "all" : "none" }, word)),
-        make("td", null, inCode(of), ...(place ? [make("br"), inCode(place)] : [])));
+      const where = make("span", { class: "where" }, inCode(of), ...(place ? [", ", inCode(place)] : []));
+      const said = make("span", { class: "mark", "data-seen": { yes: "all", no: "some" }[word] ?? "none" }, word);
+      return make("tr", null, make("td", null, inCode(text), where), make("td", null, said));
     });
     const found = [
       make("h3", null, "Why ", make("bdi", null, persona), seen ? " sees it" : " does not see it"),
       make("p", { class: "verdict", id: "verdict" }, `${seen ? "Seen by" : "Hidden from"} ${persona}: `, ...because, "."),
     ];
-    if (steps.length) found.push(table(["Asked", "Answer", "Declared"], steps, "Predicates on the way"));
+    if (steps.length) found.push(table(["Asked, and declared where", "Answer"], steps, "Predicates on the way"));
     if (!listing) return [...found, make("h3", null, "Schema"), make("p", null, `${persona} is not listed this tool, and so has no schema of it.`)];
     if (listing.description && listing.description !== tool.description) found.push(make("h3", null, "Description for this persona"), make("p", null, listing.description));
     for (const [side, words] of [["input", "Input schema"], ["output", "Output schema"]]) {

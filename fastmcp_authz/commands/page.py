@@ -38,11 +38,11 @@ async def page(
         _write(output, rendered(matrix))
     if as_json:
         print_json(matrix.as_json())
-    elif output is not None:
-        found = f"{len(matrix.tools)} tools, {len(matrix.personas)} personas"
-        console().print(f"Wrote {escape(str(output))}: {found}. It shows everything: not for publication.")
-        if matrix.note is not None:
-            console().print(escape(matrix.note))
+        return FINE
+    found = f"{len(matrix.tools)} tools, {len(matrix.personas)} personas"
+    console().print(f"Wrote {escape(str(output))}: {found}. It shows everything: not for publication.")
+    if matrix.note is not None:
+        console().print(escape(matrix.note))
     return FINE
 
 
