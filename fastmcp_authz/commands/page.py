@@ -71,7 +71,7 @@ def rendered(matrix: Matrix) -> str:
 
     Everything that comes from the server goes into one element of JSON, with no `<` in it, and its name into the title.
     """
-    style, script = _template("page.css"), _template("page.js")
+    style, script = _template("page.css"), _template("page.js") + _template("page_panel.js")
     policy = (
         f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; img-src data:; "
         "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
