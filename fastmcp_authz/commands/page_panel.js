@@ -204,7 +204,7 @@ document.addEventListener("keydown", (event) => {
   }
 });
 wide.addEventListener("change", () => {
-  if (!opened) return;
+  if (!opened || matchMedia("print").matches) return;
   panel.close();
   stand();
 });

@@ -501,6 +501,14 @@ async def test_on_paper_the_whole_table_stands_without_its_controls(opening: Ope
         assert await page.locator("#matrix").evaluate("e => getComputedStyle(e).overflow") == "visible"
         assert await page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
         await expect(page.get_by_text("not for publication")).to_be_visible()
+        await page.emulate_media(media="screen")
+        await page.get_by_label("find_notes, reader").click()
+        await page.emulate_media(media="print")
+        await page.set_viewport_size({"width": 760, "height": 1000})
+        table, panel = [await page.locator(each).bounding_box() for each in ("#matrix", "#panel")]
+        assert table is not None
+        assert panel is not None
+        assert table["y"] + table["height"] <= panel["y"]
 
 
 async def test_a_large_server_has_its_rows_bit_by_bit_as_they_are_wanted(opening: Opening) -> None:
