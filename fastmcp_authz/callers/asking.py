@@ -41,7 +41,11 @@ def answer_of(context: Any, predicate: Predicate, missing: MissingPredicate) -> 
     """
     if predicate.on == "current_user":
         return _ask_current_user(context, predicate)
-    method = _defined(context, predicate.name)
+    name = predicate.name
+    try:
+        method = getattr(context, name)
+    except AttributeError as error:
+        method = _if_missing(context, name, error)
     if callable(method):
         return method(predicate.value)
     if method is not _MISSING:
@@ -148,10 +152,19 @@ def _defined(owner: Any, name: str) -> Any:
     """
     try:
         return getattr(owner, name)
-    except AttributeError:
-        if _has_of_its_own(owner, name):
-            raise
-        return _MISSING
+    except AttributeError as error:
+        return _if_missing(owner, name, error)
+
+
+def _if_missing(owner: Any, name: str, error: AttributeError) -> Any:
+    """`_MISSING`, for an attribute that could not be read.
+
+    Raises:
+        AttributeError: `error`, where the attribute is there and fails.
+    """
+    if _has_of_its_own(owner, name):
+        raise error
+    return _MISSING
 
 
 def _nobody_answers(context: Any, predicate: Predicate) -> bool:
