@@ -5,8 +5,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 Made = TypeVar("Made")
 
@@ -29,8 +28,7 @@ class Same:
         return id(self._of)
 
 
-@dataclass(frozen=True, slots=True)
-class CacheFigures:
+class CacheFigures(NamedTuple):
     """How a cache has done so far."""
 
     kept: int

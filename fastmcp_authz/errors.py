@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 from unicodedata import category, east_asian_width
@@ -123,6 +123,13 @@ def shortened(text: str, limit: int = 60) -> str:
 def listed(names: Sequence[str], limit: int = 12) -> str:
     """Return names as a list for a message, the first of them where there are too many."""
     return ", ".join([*names[:limit], *(["…"] if len(names) > limit else [])])
+
+
+def near_names(name: str, known: Iterable[str], most: int = 1) -> list[str]:
+    """Names that somebody may have meant by one that is not known, the nearest first."""
+    from difflib import get_close_matches  # late: only mistakes need it
+
+    return get_close_matches(name, list(known), n=most)
 
 
 def _report(headline: str, problems: Sequence[Problem]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import os
 from functools import lru_cache
@@ -12,7 +11,7 @@ from typing import Literal, TypeAlias
 from pydantic import Field, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 
-from fastmcp_authz.errors import ConfigurationError
+from fastmcp_authz.errors import ConfigurationError, near_names
 
 DOMAIN = r"[A-Za-z0-9][A-Za-z0-9._-]*"
 """What names a domain of tools: a segment of a path."""
@@ -115,7 +114,7 @@ def _preset(environment: tuple[tuple[str, str], ...]) -> Settings:
 
 def _meant(variable: str) -> str:
     names = [f"{_PREFIX}{name.upper()}" for name in Settings.model_fields]
-    near = difflib.get_close_matches(variable.upper(), names, n=1)
+    near = near_names(variable.upper(), names)
     return f"Did you mean {near[0]}?" if near else f"There are {', '.join(names)}."
 
 

@@ -1,7 +1,7 @@
 """Text to syntax: docstrings and shared `.rbs` files in, syntax trees and problems out. No schemas, no callers."""
 
+from fastmcp_authz.annotations.docstring import Opening
 from fastmcp_authz.annotations.library import Library, shared_folders
-from fastmcp_authz.annotations.lines import Opening
 from fastmcp_authz.annotations.reader import declares_input, read_annotation
 from fastmcp_authz.annotations.syntax import (
     Alias,

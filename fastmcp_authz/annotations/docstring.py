@@ -7,13 +7,18 @@ blanks. So an offset in the block's text, plus where the block begins, *is* the 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Callable, Sequence
+from typing import Literal, NamedTuple, TypeAlias
 
-from fastmcp_authz.annotations.lines import Opening, file_lines
 from fastmcp_authz.annotations.scanner import BlockText, Scanner
 from fastmcp_authz.annotations.syntax import Source, Span
 from fastmcp_authz.errors import Problem, shortened
+
+Opening: TypeAlias = Callable[[], tuple[int, Sequence[str]]]
+"""Tells where a docstring stands in its file: the number of the line on which its quotes open, and all lines from it.
+
+It is asked once something is wrong, so that a right declaration does not cost the reading of a file.
+"""
 
 _HEAD = re.compile(
     r"""\s*(?P<ruby>\#[ \t]*(?=@)|\#[ \t]+)?
@@ -33,8 +38,7 @@ _LOOSE_TAG = re.compile(r"@\w+[ \t]*\(")
 _LIKE_A_TYPE = re.compile(r"""[{\["':]|.*[ \t]@\w+\(""")
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(NamedTuple):
     """The lines of one annotation."""
 
     kind: Literal["alias", "import", "signature", "unknown", "orphan"]
@@ -62,8 +66,14 @@ def dedented(docstring: str, *, name: str, first_line: int, opening: Opening | N
     skipped = 0
     while skipped < len(lines) and not lines[skipped]:
         skipped += 1
-    locate = None if opening is None else lambda: file_lines(docstring, opening)[skipped:]
-    return Source(name, "\n".join(lines[skipped:]), first_line + skipped, locate)
+
+    def locate() -> Sequence[int]:
+        from fastmcp_authz.annotations.lines import file_lines  # late: only what is wrong needs it
+
+        assert opening is not None
+        return file_lines(docstring, opening)[skipped:]
+
+    return Source(name, "\n".join(lines[skipped:]), first_line + skipped, None if opening is None else locate)
 
 
 def split(source: Source) -> tuple[str, tuple[Block, ...]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -13,7 +12,7 @@ from fastmcp_authz.annotations.parser import parse
 from fastmcp_authz.annotations.reader import add_alias, control_characters, warn_of
 from fastmcp_authz.annotations.scanner import BlockText, Scanner
 from fastmcp_authz.annotations.syntax import Alias, Import, Source, Span
-from fastmcp_authz.errors import Problem, listed, shortened
+from fastmcp_authz.errors import Problem, listed, near_names, shortened
 
 _TYPE = re.compile(r"[ \t]*type\s+(?![=:?])")
 _TYPE_SURELY = re.compile(r"type[ \t]+\w+[ \t]*(?:\[[^\]]*\][ \t]*)?=")
@@ -82,7 +81,7 @@ class Library:
         short = shortened(name, 200)
         if "," in name:
             return f"`{short}` is no file: one import names one file, and each stands on a line of its own."
-        near = difflib.get_close_matches(name, known, n=3)
+        near = near_names(name, known, most=3)
         hint = f" Did you mean {' or '.join(f'`{other}`' for other in near)}?" if near else ""
         return f"there is no `{short}.rbs`.{hint} Searched: {places}."
 

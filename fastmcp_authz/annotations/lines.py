@@ -4,14 +4,9 @@ from __future__ import annotations
 
 import re
 import tokenize
-from collections.abc import Callable, Iterator, Sequence
-from typing import TypeAlias
+from collections.abc import Iterator, Sequence
 
-Opening: TypeAlias = Callable[[], tuple[int, Sequence[str]]]
-"""Tells where a docstring stands in its file: the number of the line on which its quotes open, and all lines from it.
-
-It is asked once something is wrong, so that a right declaration does not cost the reading of a file.
-"""
+from fastmcp_authz.annotations.docstring import Opening
 
 _LITERAL = re.compile(r"""(?P<prefix>[A-Za-z]*)(?P<quote>"{3}|'{3}|["'])(?P<body>.*)(?P=quote)""", re.DOTALL)
 _RAW_PIECE = re.compile(r"\n|[^\n]+")

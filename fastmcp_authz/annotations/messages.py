@@ -6,7 +6,7 @@ Brackets, strings and tags are in balance here (scanner.py sees to that first), 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from fastmcp_authz.errors import shortened
 
@@ -29,8 +29,7 @@ _SHAPES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
+class _Place(NamedTuple):
     """Where a block stops being of the language."""
 
     rule: str

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from fastmcp_authz.annotations import grammar, messages
+from fastmcp_authz.annotations import grammar
 from fastmcp_authz.annotations.fields import FieldReader
 from fastmcp_authz.annotations.scanner import BlockText
 from fastmcp_authz.annotations.syntax import Alias, Import, Signature, Source, Span
@@ -44,6 +44,8 @@ def parse(rule: str, block: BlockText, start: int, source: Source) -> Parsed:
     try:
         tree = grammar.parse(rule, block.outline)
     except grammar.GrammarMismatch as mismatch:
+        from fastmcp_authz.annotations import messages  # late: only what is wrong needs it
+
         begin, end, message = messages.explain(rule, block.written, mismatch.position, is_file=source.is_file)
         parsed.problems.append(Span(start + begin, start + end, source).problem(message))
     else:

@@ -10,7 +10,7 @@ from types import FrameType
 from typing import Any
 
 from fastmcp_authz.annotations import docstring as docstrings
-from fastmcp_authz.annotations.lines import Opening
+from fastmcp_authz.annotations.docstring import Opening
 from fastmcp_authz.annotations.parser import parse
 from fastmcp_authz.annotations.syntax import Alias, Annotation, Import, Signature, Source, Span
 from fastmcp_authz.annotations.tokens import word

@@ -6,7 +6,8 @@ import inspect
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager
 from dataclasses import dataclass, field
-from types import MappingProxyType
+from functools import lru_cache
+from types import AsyncGeneratorType, CoroutineType, GeneratorType, MappingProxyType
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from fastmcp_authz.errors import ConfigurationError
@@ -62,14 +63,14 @@ ContextBuilder: TypeAlias = Callable[[Request], Any]
 
 def is_ready(made: Any) -> bool:
     """Whether what a builder returned is the server context itself, with nothing to await, to enter or to close."""
-    kind = type(made)
-    return not (
-        hasattr(kind, "__await__")
-        or hasattr(kind, "__aenter__")
-        or hasattr(kind, "__enter__")
-        or inspect.isgenerator(made)
-        or inspect.isasyncgen(made)
-    )
+    kind: Any = type(made)
+    return _is_ready(kind)
+
+
+@lru_cache(maxsize=64)
+def _is_ready(kind: type) -> bool:
+    to_open = any(hasattr(kind, name) for name in ("__await__", "__aenter__", "__enter__"))
+    return not to_open and not issubclass(kind, GeneratorType | AsyncGeneratorType | CoroutineType)
 
 
 @asynccontextmanager

@@ -7,7 +7,7 @@ import inspect
 import logging
 from collections.abc import Awaitable, Callable, Collection, Iterable
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from fastmcp_authz.caches import LeastRecent
 from fastmcp_authz.callers.asking import answer_of, batch_method, is_own, read_batch, read_yes
@@ -21,6 +21,17 @@ CONCURRENT_PREDICATES = 32
 """How many async predicates of one request are awaited at a time: enough to hide latency, too few to drain a pool."""
 
 Key = TypeVar("Key", Predicate, str)
+
+
+class _Batch(NamedTuple):
+    """What a `decide` will answer."""
+
+    asked: tuple[Predicate, ...]
+    answers: Awaitable[Any]
+
+
+_Pending: TypeAlias = "dict[Predicate, Awaitable[Any]] | _Batch"
+"""Answers that have to be awaited."""
 
 
 def unobserved(event: Event) -> None:
@@ -72,9 +83,16 @@ class Caller:
 
     async def ask(self, asked: Questions) -> None:
         """Asks what this caller was not asked before."""
-        if not asked.keys() <= self._answers.keys():
-            async with self._asking:
-                await self._ask(self._open(asked))
+        if asked.keys() <= self._answers.keys():
+            return
+        if not self._asking.locked():
+            pending = self._answered_at_once(self._open(asked))  # nothing is awaited: nobody comes in between
+            if pending is not None:
+                async with self._asking:
+                    await self._await_answers(pending)
+            return
+        async with self._asking:
+            await self._await_answers(self._answered_at_once(self._open(asked)))
 
     def answers(self, asked: Questions) -> tuple[bool, ...]:
         """The answers, in the order of the questions.
@@ -129,20 +147,21 @@ class Caller:
     def _granted(self, wanted: Collection[Predicate]) -> Decisions:
         return frozenset(p for p in wanted if self._answers[p.text])
 
-    async def _ask(self, open_ones: tuple[Predicate, ...]) -> None:
+    def _answered_at_once(self, open_ones: tuple[Predicate, ...]) -> _Pending | None:
+        """Asks, and keeps the answers that come at once; the others, still to be awaited."""
         if not open_ones:
-            return
+            return None
         batch = self._batch(open_ones)
         if batch is not None:
             if inspect.isawaitable(batch):
-                batch = (await self._await_all({"decide": batch}, lambda _: "decide", {}))["decide"]
+                return _Batch(open_ones, batch)
             self._settle_batch(open_ones, batch)
-            return
+            return None
         pending: dict[Predicate, Awaitable[Any]] = {}
         try:
             for predicate in open_ones:
                 answer = self._first_answer(predicate)
-                if isinstance(answer, bool):
+                if answer is True or answer is False:
                     self._answers[predicate.text] = answer
                 elif inspect.isawaitable(answer):
                     pending[predicate] = answer
@@ -152,8 +171,15 @@ class Caller:
             for awaitable in pending.values():
                 _close(awaitable)
             raise
-        for predicate, answer in (await self._await_all(pending, str, False)).items():
-            self._settle(predicate, answer)
+        return pending or None
+
+    async def _await_answers(self, pending: _Pending | None) -> None:
+        if isinstance(pending, _Batch):
+            answers = await self._await_all({"decide": pending.answers}, lambda _: "decide", {})
+            self._settle_batch(pending.asked, answers["decide"])
+        elif pending is not None:
+            for predicate, answer in (await self._await_all(pending, str, False)).items():
+                self._settle(predicate, answer)
 
     def _settle(self, predicate: Predicate, answer: Any) -> None:
         self._answers[predicate.text] = read_yes(predicate, answer)

@@ -9,7 +9,7 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from fastmcp_authz.caches import LeastRecent
 from fastmcp_authz.callers.asking import is_own
@@ -131,10 +131,13 @@ def _identity(context: Any, request: Request) -> str | None:
     except Exception:
         logger.error("The audit_id of the server context cannot be read.", exc_info=True)
         own = None
-    for known in (own, *_subjects(request.access_token)):
-        if isinstance(known, (str, int)) and known != "":
-            return str(known)
-    return None
+    if _names_somebody(own):
+        return str(own)
+    return next((str(known) for known in _subjects(request.access_token) if _names_somebody(known)), None)
+
+
+def _names_somebody(known: Any) -> bool:
+    return isinstance(known, (str, int)) and known != ""
 
 
 def _subjects(token: Any) -> Iterator[Any]:
@@ -185,8 +188,7 @@ class _Served:
                 logger.error("Closing the server context failed.", exc_info=True)
 
 
-@dataclass(frozen=True, slots=True)
-class _Link:
+class _Link(NamedTuple):
     scope: Scope
     served: _Served
     below: _Link | None

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakValueDictionary
 
 from ..callers.predicates import Decisions, Predicate
@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from .contract import ToolContract
 
 
-@dataclass(frozen=True, slots=True)
-class Prepared:
+class Prepared(NamedTuple):
     """A contract with what is the same for all its callers, ready for views to be made of it."""
 
     contract: ToolContract

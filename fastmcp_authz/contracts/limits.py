@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from urllib.parse import unquote
 
 from .schema import Schema
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(NamedTuple):
     """What a provider takes at most; `None` where its documentation names no number."""
 
     properties: int | None = None
@@ -41,8 +39,7 @@ LIMITS: Final[Mapping[str, Limits]] = {
 """By the name of the dialect; docs/dialects.md says where each is from."""
 
 
-@dataclass(frozen=True, slots=True)
-class Measures:
+class Measures(NamedTuple):
     """How large a schema is, in the terms of `Limits`."""
 
     properties: int
@@ -53,7 +50,7 @@ class Measures:
 
     def beyond(self, limits: Limits) -> Mapping[str, tuple[int, int]]:
         """The limits that a schema is beyond by itself: the name of each, with what is measured and what is taken."""
-        pairs = {name: (getattr(self, name), getattr(limits, name)) for name in Measures.__slots__}
+        pairs = {name: (getattr(self, name), getattr(limits, name)) for name in Measures._fields}
         return {name: (found, most) for name, (found, most) in pairs.items() if most is not None and found > most}
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from difflib import get_close_matches
 from itertools import islice
 from typing import Final
 
 from ..annotations import Name
 from ..annotations.pythonisms import NAMES, respelled
-from ..errors import shortened
+from ..errors import near_names, shortened
 from .shapes import NULL, Anything, Scalar, Shape, Words
 
 BASES: Final[Mapping[str, Shape]] = {
@@ -64,7 +63,7 @@ def unknown_type(written: Name | str, aliases: Collection[str]) -> str:
         return f"unknown type `{name}`: did you mean `{NAMES[name]}`?"
     if name in _SPELLINGS:
         return f"unknown type `{name}`. {_SPELLINGS[name]}"
-    near = get_close_matches(name, [*islice(aliases, _MOST_COMPARED), *BASES, *GENERICS], n=2, cutoff=0.6)
+    near = near_names(name, [*islice(aliases, _MOST_COMPARED), *BASES, *GENERICS], most=2)
     if near:
         return f"unknown type `{short}`: did you mean {' or '.join(f'`{shortened(n)}`' for n in near)}?"
     return f"unknown type `{short}`: declare it with `@rbs type {short} = ...`, or import the file that does."

@@ -7,7 +7,7 @@ comes out, so none of them can know more than the others.
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from ..callers.predicates import Decisions, Predicate
@@ -63,6 +63,7 @@ class Revealer:
         self._definitions = tree.definitions
         self._still = tree.still
         self._known: Mapping[int, Shape] = {} if tree.still is None else tree.still.seen[keep_null]
+        self._known_fields: Mapping[int, Field] = {} if tree.still is None else tree.still.fields[keep_null]
         self._decisions = decisions
         self._keep_null = keep_null
         self._inhabited = self._find_inhabited()
@@ -97,7 +98,7 @@ class Revealer:
 
     def _is_left(self, member: Member, union: Union) -> bool:
         """Whether a union keeps a member, if anything of that is left. One of a gated `nil` alone is not nilable."""
-        return self.holds(member.guards) and self.keeps_null(member.shape, union)
+        return self.keeps_null(member.shape, union) and self.holds(member.guards)
 
     def keeps_null(self, shape: Shape, union: Union) -> bool:
         """Whether a member of a union is no null, or one that stays."""
@@ -146,15 +147,30 @@ class Revealer:
         return replace(shape, values=values, keys=keys)
 
     def _see_record(self, shape: Record) -> Shape:
-        shown: dict[str, Field] = {}
+        shown: list[Field] = []
         for each in shape.fields:
-            inner = self.see(each.shape) if self.holds(each.guards) else None
-            if inner is not None:
-                shown[each.name] = each if inner is each.shape else replace(each, shape=inner)
-        fields = tuple(_unguarded(each, shown) for each in shown.values())
+            if each.guards and not self.holds(each.guards):
+                continue
+            seen = self._known_fields.get(id(each)) or self._see_field(each)
+            if seen is not None:
+                shown.append(seen)
+        fields = tuple(shown)
+        if any(each.depends_on for each in fields):
+            fields = tuple(_without_hidden_parents(fields))
         if len(fields) == len(shape.fields) and all(map(operator.is_, fields, shape.fields)):
             return shape
         return Record(fields, shape.closed, keywords=shape.keywords, notes=shape.notes, narrowed=shape.narrowed)
+
+    def _see_field(self, each: Field) -> Field | None:
+        """A field whose guards hold, without them; `None` where nothing of its type is left."""
+        inner = self.see(each.shape)
+        if inner is None:
+            return None
+        same = inner is each.shape and not each.guards
+        seen = each if same else Field(each.name, inner, each.required, (), each.depends_on)
+        if self._still is not None and id(each.shape) in self._still.shapes and not each.depends_on:
+            self._still.fields[self._keep_null][id(each)] = seen
+        return seen
 
     def _see_union(self, shape: Union) -> Shape | None:
         seen: list[Shape] = []
@@ -176,12 +192,12 @@ class Revealer:
         return replace(shape, members=tuple(Member(each) for each in joined), narrowed=narrowed)
 
 
-def _unguarded(each: Field, shown: Mapping[str, Field]) -> Field:
-    """A shown field without its guards, and without what it has to do with fields that are not shown."""
-    parents = tuple(parent for parent in each.depends_on if parent in shown)
-    if not each.guards and parents == each.depends_on:
-        return each
-    return Field(each.name, each.shape, each.required, (), parents)
+def _without_hidden_parents(shown: tuple[Field, ...]) -> Iterator[Field]:
+    """Shown fields without what they have to do with fields that are not shown."""
+    names = {each.name for each in shown}
+    for each in shown:
+        parents = tuple(parent for parent in each.depends_on if parent in names)
+        yield each if parents == each.depends_on else replace(each, depends_on=parents)
 
 
 def _merged(shapes: list[Shape]) -> list[Shape]:

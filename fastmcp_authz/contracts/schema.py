@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
-from typing import Any, Final
+from dataclasses import replace
+from typing import Any, Final, NamedTuple
 from urllib.parse import quote
 
 import jsonschema_rs
@@ -13,6 +13,7 @@ from .hoisting import hoisted
 from .relations import Comparison
 from .shapes import (
     NO_NOTES,
+    Field,
     ListOf,
     MapOf,
     Record,
@@ -32,8 +33,7 @@ BACKTRACKS: Final = 50_000
 """How many steps a pattern with look-around or back-references may take before the value counts as refused."""
 
 
-@dataclass(frozen=True, slots=True)
-class Slot:
+class Slot(NamedTuple):
     """A place in a schema that a caller's own default goes to."""
 
     path: tuple[str | int, ...]
@@ -43,8 +43,7 @@ class Slot:
     """What an answer must satisfy."""
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(NamedTuple):
     """A JSON Schema and the places in it that belong to the caller."""
 
     schema: Schema
@@ -163,7 +162,7 @@ class _Emitter:
     def _record(self, shape: Record, path: tuple[str | int, ...]) -> Schema:
         schema: Schema = {
             "type": "object",
-            "properties": {f.name: self.emit(f.shape, (*path, "properties", f.name)) for f in shape.fields},
+            "properties": {f.name: self._property(f, path) for f in shape.fields},
         }
         required = [f.name for f in shape.fields if f.required]
         if required:
@@ -177,6 +176,10 @@ class _Emitter:
         if shape.closed or self._close_all:
             schema["additionalProperties"] = False
         return schema
+
+    def _property(self, each: Field, path: tuple[str | int, ...]) -> Schema:
+        known = None if self._still is None else self._still.written.get(id(each.shape))
+        return self.emit(each.shape, (*path, "properties", each.name)) if known is None else known
 
     def _union(self, shapes: list[Shape], path: tuple[str | int, ...]) -> Schema:
         members = list(dict.fromkeys(self._flat(shapes)))

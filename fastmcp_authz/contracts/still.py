@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .merging import alias_name
-from .shapes import Definitions, Ref, Shape, Union, parts, reachable_once
+from .shapes import Definitions, Field, Ref, Shape, Union, parts, reachable_once
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -26,6 +26,8 @@ class Still:
     """Whether somebody's schema could have `$defs`."""
     seen: tuple[dict[int, Shape], dict[int, Shape]] = field(default_factory=lambda: ({}, {}), repr=False)
     """What everybody sees of such a shape: without the nulls that were not asked for, and with them."""
+    fields: tuple[dict[int, Field], dict[int, Field]] = field(default_factory=lambda: ({}, {}), repr=False)
+    """What those see who see it of a field of such a shape, unless it depends on another field."""
     results: dict[int, Shape] = field(default_factory=dict[int, Shape], repr=False)
     """All that is in `seen`, by its own identity."""
     written: dict[int, dict[str, Any]] = field(default_factory=dict[int, dict[str, Any]], repr=False)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from ..annotations import Span, Tag
 from ..callers.predicates import Predicate
@@ -34,8 +34,7 @@ Limit = tuple[Rule, Any, Span]
 """A tag that narrows, its value, and where it stands."""
 
 
-@dataclass(frozen=True, slots=True)
-class Site:
+class Site(NamedTuple):
     """A default or example that is to be checked once every name is known."""
 
     shape: Shape

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, Final, Literal
+from types import MappingProxyType
+from typing import Any, Final, Literal, NamedTuple
 
 import jsonschema_rs
 
@@ -18,13 +18,12 @@ Reader = Callable[[Tag], Any]
 """Reads a tag's value; raises `ValueError` with what is wrong and what to write."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(NamedTuple):
     """What one tag does. Exactly one of `limits`, `note` and `place` says what becomes of its value."""
 
     name: str
     reads: Reader
-    limits: Mapping[Kind, str] = field(default_factory=dict)
+    limits: Mapping[Kind, str] = MappingProxyType({})
     """Keyword by the kind of type that it narrows."""
     note: str | None = None
     """The keyword that annotates any type."""

@@ -26,8 +26,7 @@ from .writing import UnwritableError, Written, written
 _log = logging.getLogger("fastmcp_authz")
 
 
-@dataclass(frozen=True, slots=True)
-class InputCheck:
+class InputCheck(NamedTuple):
     """What arguments go through; made when the first ones come, since most views are only ever listed."""
 
     schema: SchemaText
@@ -43,8 +42,7 @@ class InputCheck:
     """See `explaining.alternatives`."""
 
 
-@dataclass(frozen=True, slots=True)
-class OutputCheck:
+class OutputCheck(NamedTuple):
     """What return values go through; made when the first one comes."""
 
     schema: SchemaText
@@ -77,8 +75,7 @@ class SchemaText:
         return read
 
 
-@dataclass(frozen=True, slots=True)
-class PersonalDefault:
+class PersonalDefault(NamedTuple):
     """A place in a schema that a caller's own default goes to."""
 
     slot: Slot
@@ -110,8 +107,7 @@ class OutputSide:
     check: Callable[[], OutputCheck]
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(NamedTuple):
     """The settings that a view was compiled with and that its use still asks for."""
 
     reject_unknown_input_keys: bool = True

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import AsyncIterable, Iterator
-from graphlib import CycleError, TopologicalSorter
 from typing import Any, Final, NamedTuple
 
 from pydantic_core import from_json, to_json
@@ -37,6 +36,8 @@ class UnwritableError(Exception):
 
 def may_be_deep(tree: Tree) -> bool:
     """Whether values of a type may be nested more deeply than clients can read."""
+    from graphlib import CycleError, TopologicalSorter  # late: only calls need it, lists do not
+
     shapes = [tree.root, *tree.definitions.values()]
     inside = [[inner for inner, _ in reachable_once(shape)] for shape in shapes]
     if any(isinstance(inner, Anything) for each in inside for inner in each):

@@ -5,8 +5,7 @@ from __future__ import annotations
 import inspect
 import logging
 from contextvars import ContextVar
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from fastmcp import Context, FastMCP
 from fastmcp.exceptions import AuthorizationError
@@ -29,8 +28,7 @@ class NotAdmittedError(AuthorizationError):
         super().__init__("This is not available here.")
 
 
-@dataclass(frozen=True, slots=True)
-class _Admission:
+class _Admission(NamedTuple):
     context: Context | None
     """The FastMCP context of the admitted run; `None` in a background task that has none."""
     server: FastMCP[Any] | None

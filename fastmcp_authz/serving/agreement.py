@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import json
 from collections.abc import Iterator
@@ -25,7 +24,7 @@ from fastmcp_authz.contracts.shapes import (
     is_null,
 )
 from fastmcp_authz.contracts.shapes import Union as UnionShape
-from fastmcp_authz.errors import Problem
+from fastmcp_authz.errors import Problem, near_names
 from fastmcp_authz.serving.hints import (
     ANYTHING,
     accepted,
@@ -134,7 +133,7 @@ def _spelt(hint: Any) -> str:
 def _no_parameter(name: str, signature: Signature) -> str:
     if name in signature.injected:
         return f"`{name}` is put in by FastMCP, so no caller may give it: remove it from the annotation."
-    near = difflib.get_close_matches(name, signature.given, n=1)
+    near = near_names(name, signature.given)
     meant = f"Did you mean `{near[0]}`?" if near else f"It has {', '.join(signature.given) or 'none'}."
     return f"`{name}` is in the annotation and no parameter of the function. {meant}"
 

@@ -24,6 +24,7 @@ from fastmcp_authz.serving.tool import AuthorizedTool, Binding
 logger = logging.getLogger("fastmcp_authz")
 
 _OURS = frozenset({"auth", "task_config", "parameters", "output_schema", "description"})
+_THEIRS = tuple(name for name in Tool.model_fields if name not in _OURS)
 _UNCHANGEABLE = frozenset({str, bool, int, float, type(None)})
 _MOST_CARDS = 256
 """Of one view: a function may be registered under many names, and bound to many objects."""
@@ -78,7 +79,7 @@ async def personal(shared: Card, view: CallerView, caller: Caller) -> Card:
 def _made(
     declaration: Declaration, jurisdiction: Jurisdiction, registered: FunctionTool, view: CallerView
 ) -> AuthorizedTool:
-    fields = {name: _own(getattr(registered, name)) for name in Tool.model_fields if name not in _OURS}
+    fields = {name: _own(getattr(registered, name)) for name in _THEIRS}
     fields["auth"], fields["task_config"] = registered.auth, copy.copy(registered.task_config)
     fields["parameters"], fields["output_schema"] = view.listed_schemas
     fields["description"] = _description(declaration, registered, view)

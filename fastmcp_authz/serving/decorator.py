@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -13,7 +12,7 @@ from fastmcp.decorators import get_fastmcp_meta
 
 from fastmcp_authz.callers.predicates import RESERVED, Predicate, Value, authorization
 from fastmcp_authz.contracts.sides import SharedTypes
-from fastmcp_authz.errors import ContractError, Problem
+from fastmcp_authz.errors import ContractError, Problem, near_names
 from fastmcp_authz.serving.declaration import ContentPolicy, Declaration, Description, carried
 from fastmcp_authz.serving.declaring import read_contract
 from fastmcp_authz.serving.guard import guarded
@@ -124,7 +123,7 @@ def refuse_unknown_options(options: Mapping[str, object], known: Any, of: str) -
     problems = []
     for option in options:
         if option not in names:
-            near = difflib.get_close_matches(option, names, n=1)
+            near = near_names(option, names)
             meant = f"did you mean `{near[0]}=`?" if near else f"it takes {', '.join(names)}."
             problems.append(Problem(f"`{option}=` is no option of {of}: {meant}"))
     if problems:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from fastmcp.server.transforms.visibility import is_enabled
 from fastmcp.tools import Tool
@@ -19,8 +20,7 @@ _BYTES_A_TOKEN = 4
 """Of JSON, roughly, for every provider: an estimate, to compare tools by."""
 
 
-@dataclass(frozen=True, slots=True)
-class ToolReport:
+class ToolReport(NamedTuple):
     """One tool, as it stands in `tools/list`."""
 
     name: str
@@ -53,7 +53,7 @@ class Report:
     @property
     def beyond(self) -> tuple[str, ...]:
         """What all tools together have more of than a provider takes in one request."""
-        totals = {each.name: sum(getattr(tool.input, each.name) for tool in self.tools) for each in fields(Measures)}
+        totals = {each: sum(getattr(tool.input, each) for tool in self.tools) for each in Measures._fields}
         lines = list(_beyond(Measures(**totals), per_request=True))
         lines += [
             f"{provider}: {len(self.tools)} strict tools, at most {limits.tools}"

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from contextvars import Context as ContextVars
+from contextvars import copy_context
+from functools import partial
 from typing import Any
 
 from fastmcp import Context, FastMCP
@@ -50,13 +54,32 @@ def current_request(domain: str) -> Request:
     `domain` is the one that is served where the path of the request names none.
     """
     context = current_context()
-    return Request(
-        access_token=get_access_token(),
-        headers=get_http_headers(),
-        transport=context.transport if context is not None else None,
-        session_id=_session_id(context),
-        domain=_served_domain(context, domain),
-    )
+    request = _AskedWhenRead.__new__(_AskedWhenRead)
+    keep = partial(object.__setattr__, request)
+    keep("transport", context.transport if context is not None else None)
+    keep("domain", _served_domain(context, domain))
+    keep("made_in", copy_context())
+    return request
+
+
+class _AskedWhenRead(Request):
+    """A request whose token, headers and session are looked up when somebody reads them: most builders read one.
+
+    Whoever reads them may do so from another task or thread, or later: they are looked up where it was made.
+    """
+
+    __slots__ = ("made_in",)
+    made_in: ContextVars
+
+    def __getattr__(self, name: str) -> Any:
+        """Called for a slot that is empty, and fills it."""
+        look_up = _LOOKED_UP.get(name)
+        if look_up is None:
+            raise AttributeError(name)
+        # A copy, since a context runs one thing at a time.
+        value = self.made_in.copy().run(look_up)
+        object.__setattr__(self, name, value)
+        return value
 
 
 def lenient_by_server() -> bool:
@@ -78,8 +101,16 @@ def _served_domain(context: Context | None, otherwise: str) -> str | None:
     return named if isinstance(named, str) else otherwise
 
 
-def _session_id(context: Context | None) -> str | None:
+def _session_id() -> str | None:
+    context = current_context()
     try:
         return context.session_id if context is not None else None
     except RuntimeError:  # a call through the Python interface
         return None
+
+
+_LOOKED_UP: Mapping[str, Callable[[], Any]] = {
+    "access_token": get_access_token,
+    "headers": get_http_headers,
+    "session_id": _session_id,
+}

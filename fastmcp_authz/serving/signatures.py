@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from types import NoneType, UnionType
-from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, Final, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 from fastmcp.server.dependencies import transform_context_annotations, without_injected_parameters
 
@@ -14,8 +13,7 @@ _PLAIN: Final = frozenset({str, int, float, bool, NoneType, bytes, list, dict, t
 """Types of values and hints that FastMCP never takes for something of its own. Asking it takes long."""
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
+class Signature(NamedTuple):
     """The parameters of a function, sorted by who gives them."""
 
     given: Mapping[str, inspect.Parameter]

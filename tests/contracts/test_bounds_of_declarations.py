@@ -170,7 +170,7 @@ def test_names_that_stand_for_one_another_end_in_an_error(body: str) -> None:
 
 @pytest.fixture
 def looked_up(monkeypatch: pytest.MonkeyPatch) -> Count:
-    return Count(monkeypatch, names, "get_close_matches")
+    return Count(monkeypatch, names, "near_names")
 
 
 def test_of_very_many_problems_the_first_are_told(looked_up: Count) -> None:
