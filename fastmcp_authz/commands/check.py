@@ -104,7 +104,7 @@ def _plain(finding: Finding) -> dict[str, Any]:
         "part": found.part,
         "file": None if spot is None else spot.place.file,
         "line": None if spot is None else spot.place.line,
-        "column": None if spot is None else spot.column + 1,
+        "text": None if spot is None else spot.text,
         "message": found.wrong,
         "way_out": found.way_out,
         "also": list(found.also),

@@ -67,7 +67,9 @@ def _print_excerpt(out: Console, spot: Spot, width: int) -> None:
     room = width - 10
     if sys.stdout.isatty() and len(line) > room:
         first = max(0, min(column - room // 3, len(line) - room))
-        line, column = f"…{line[first + 1 : first + room]}" if first else f"{line[:room]}…", column - first
+        end = "…" if first + room < len(line) else ""
+        line, column = line[first : first + room - len(end)] + end, column - first
+        line = f"…{line[1:]}" if first else line
     shown, bar = Problem("", column=column, width=min(spot.width, len(line) - column), text=line).shown()
     out.print(Text.assemble((f"{spot.place.line:>6} │ ", "dim"), shown))
     if spot.width:

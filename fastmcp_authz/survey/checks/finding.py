@@ -18,12 +18,17 @@ _DEF: Final = re.compile(r"\s*(?:async\s+)?def\s+(\w+)")
 
 
 class Spot(NamedTuple):
-    """A text at fault: its line as written, and where in that it stands."""
+    """A text at fault: its line as written, dedented where it is one of a docstring, and where in that it stands."""
 
     place: Place
     excerpt: str
     column: int = 0
     width: int = 0
+
+    @property
+    def text(self) -> str:
+        """The text at fault alone."""
+        return self.excerpt[self.column : self.column + self.width]
 
     @classmethod
     def of(cls, span: Span) -> Spot:
@@ -63,6 +68,7 @@ def function_spot(fn: Callable[..., Any], *words: str) -> Spot | None:
     code = getattr(getattr(fn, "__func__", fn), "__code__", None)
     if code is None:
         return None
+    linecache.checkcache(code.co_filename)
     shown, first = _shown(Path(code.co_filename)), code.co_firstlineno
     for number in range(first, first + _MOST_LINES):
         line = linecache.getline(code.co_filename, number).rstrip("\n")
