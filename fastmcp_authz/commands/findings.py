@@ -49,7 +49,7 @@ def _print_one(out: Console, finding: Finding, width: int) -> None:
     title = Text.assemble("  ", (rule.code, "bold yellow"), f" {rule.title}")
     place = Text(": ".join(head), "cyan")
     if len(title) + 2 + len(place) <= width:
-        out.print(Text.assemble(title, "  ", place))
+        out.print(Text.assemble(title, "  ", place) if place else title)
     else:
         out.print(title)
         out.print(Text.assemble("  ", place), soft_wrap=True)

@@ -78,7 +78,7 @@ def function_spot(fn: Callable[..., Any], *words: str) -> Spot | None:
             return Spot(Place(shown, number), line, line.index(word), len(word))
         if named:
             return Spot(Place(shown, number), line, named.start(1), len(named[1]))
-    return Spot(Place(shown, first), "")
+    return None
 
 
 def _shown(file: Path) -> str:

@@ -186,7 +186,7 @@ def _names(text: str, name: str, common: Iterable[str]) -> bool:
 
 
 def _mentions(text: str, name: str) -> bool:
-    return re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text) is not None
+    return name in text and bool(re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text))
 
 
 def _is_joined(name: str) -> bool:

@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import Final, TypeAlias
 
 from fastmcp_authz.callers.predicates import Decisions, Predicate
-from fastmcp_authz.contracts.outline import Part
+from fastmcp_authz.contracts.outline import Outline, Part
 from fastmcp_authz.contracts.relations import Comparison
 from fastmcp_authz.contracts.reveal import Revealer
 from fastmcp_authz.contracts.shapes import NULL, Scalar, Shape, Tree, Words, is_null, predicates_of
@@ -90,13 +90,11 @@ def _defeated(a: Part, b: Part, tree: Tree) -> list[Predicate]:
 
 def _unions(subject: Subject) -> Iterator[Members]:
     """The unions of a tool that have two members or more."""
-    found: dict[object, list[Located]] = {}
-    for located in subject.parts():
-        if not located.part.is_field:
-            found.setdefault((located.side, located.part.steps[:-1]), []).append(located)
-    for members in found.values():
-        if len(members) > 1:
-            yield members[:_MOST_MEMBERS]
+    sides: tuple[tuple[Side, Outline], ...] = (("in", subject.surveyed.input), ("out", subject.surveyed.output))
+    for side, outline in sides:
+        for members in outline.unions():
+            if len(members) > 1:
+                yield [Located(side, part) for part in members[:_MOST_MEMBERS]]
 
 
 def _asked_within(members: Members, tree: Tree) -> list[Predicate]:
