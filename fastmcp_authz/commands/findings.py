@@ -18,6 +18,8 @@ from fastmcp_authz.survey.checks.rules import Finding
 
 _WIDEST: Final = 110
 """Columns; where nobody looks at a terminal, those of an error report."""
+_MOST_NAMED: Final = 5
+"""Of the other tools that have the same fault; JSON names them all."""
 
 
 def print_findings(
@@ -58,7 +60,7 @@ def _print_one(out: Console, finding: Finding, width: int) -> None:
     _print_filled(out, found.wrong, width, " " * 7)
     _print_filled(out, found.way_out, width, " " * 7)
     if found.also:
-        _print_filled(out, f"Also in {listed(found.also)}.", width, " " * 7, "dim")
+        _print_filled(out, f"Also in {listed(found.also, _MOST_NAMED)}.", width, " " * 7, "dim")
 
 
 def _print_excerpt(out: Console, spot: Spot, width: int) -> None:

@@ -15,6 +15,7 @@ from fastmcp_authz.survey.places import Place
 
 _LONG: Final = 8
 """From so many letters on a word of prose that is the name of something guarded is hardly there by chance."""
+_WORD: Final = re.compile(r"\w(?:[\w-]*\w)?")
 _SHORT: Final = 4
 """Names that are shorter stand in prose for something else too, `a1`, unless they are written as code."""
 _JOINED: Final = re.compile(r"[^\W\d_][a-z]*[A-Z]|[\d_.:/-]")
@@ -65,12 +66,10 @@ def names_guarded(looked: Looked) -> Iterator[Found]:
 
 def names_tool(looked: Looked) -> Iterator[Found]:
     """Descriptions and titles that name a tool which a persona among their readers does not have."""
-    names = [each.name for each in looked.subjects if _is_joined(each.name)]
+    named = {each.name: each for each in looked.subjects if _is_joined(each.name)}
     for subject in looked.guarded:
         for prose in _proses(subject):
-            for other in looked.subjects:
-                if other is subject or other.name not in names or not _mentions(prose.text, other.name):
-                    continue
+            for other in [named[word] for word in dict.fromkeys(_WORD.findall(prose.text)) if word in named]:
                 readers = [p for p in subject.seen if prose.at is None or prose.at.part in subject.shown[p]]
                 without = [p for p in readers if p in other.personas and p not in other.seen]
                 if without:

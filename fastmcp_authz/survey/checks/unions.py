@@ -30,11 +30,15 @@ def ambiguous(looked: Looked) -> Iterator[Found]:
         for members in _unions(subject):
             tree = subject.tree(members[0].side)
             asked = _asked_within(members, tree)
-            if not asked:
+            for_everybody = Comparison(tree, cut=members[0].side == "out")
+            doubtful = [
+                (a, b) for a, b in combinations(members, 2) if not for_everybody.exclusive(a.part.shape, b.part.shape)
+            ]
+            if not asked or not doubtful:
                 continue
             everything = _View(tree, frozenset(predicates_of(tree.root, tree.definitions)), members[0].side)
             views = [_View(tree, held, members[0].side) for held in _answers(subject, asked)]
-            for a, b in combinations(members, 2):
+            for a, b in doubtful:
                 if not everything.tells_apart(a.part, b.part):
                     continue
                 confused = next((view for view in views if not view.tells_apart(a.part, b.part)), None)
