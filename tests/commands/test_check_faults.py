@@ -410,6 +410,21 @@ FAULTS = {
         "description",
         "The description names the tool `empty_bin`, which bob does not have.",
     ),
+    "a description of the caller's own that names a tool": Fault(
+        "AZ502",
+        tool(
+            OUTPUT,
+            options='(authorization="read", description=lambda who: "empty_bin" if "admin" in who.flags else "")',
+        )
+        + tool(OUTPUT, name="empty_bin", options='(authorization="sms")'),
+        ('"ann": lambda: Person("read", "admin")', '"ann": lambda: Person("read", "admin", "sms")'),
+        "def look",
+        "look",
+        "description for ann",
+        "The description for ann names the tool `empty_bin`, which ann does not have.",
+        before='PERSONAS = {"ann": lambda: Person("read", "admin"), "eve": lambda: Person("read", "sms"), '
+        '"bob": lambda: Person("read")}',
+    ),
     "a schema that is too deep": Fault(
         "AZ601",
         tool(

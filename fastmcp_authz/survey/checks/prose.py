@@ -31,6 +31,8 @@ class _Prose(NamedTuple):
     """What they have been answered with yes to, surely."""
     at: Located | None = None
     """The part that it is about; `None` for the tool."""
+    only: str | None = None
+    """The one persona who is told it, where each is told another."""
 
 
 class _Secret(NamedTuple):
@@ -70,7 +72,8 @@ def names_tool(looked: Looked) -> Iterator[Found]:
     for subject in looked.guarded:
         for prose in _proses(subject):
             for other in [named[word] for word in dict.fromkeys(_WORD.findall(prose.text)) if word in named]:
-                readers = [p for p in subject.seen if prose.at is None or prose.at.part in subject.shown[p]]
+                people = [prose.only] if prose.only else list(subject.seen)
+                readers = [p for p in people if prose.at is None or prose.at.part in subject.shown[p]]
                 without = [p for p in readers if p in other.personas and p not in other.seen]
                 if without:
                     yield subject.found(
@@ -100,7 +103,9 @@ def _proses(subject: Subject) -> Iterator[_Prose]:
         yield _Prose(subject.surveyed.least.description, "description", held)
     if callable(declaration.description):
         for persona, tool in subject.seen.items():
-            yield _Prose(tool.description or "", f"description for {persona}", held | subject.granted[persona])
+            yield _Prose(
+                tool.description or "", f"description for {persona}", held | subject.granted[persona], None, persona
+            )
     title = subject.surveyed.least.title
     if title:
         yield _Prose(title, "title", held)
