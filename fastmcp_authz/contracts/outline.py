@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, TypeAlias
 
@@ -97,6 +97,14 @@ class Outline:
     tree: Tree
     parts: tuple[Part, ...]
     _ways: tuple[_Way, ...]
+
+    def unions(self) -> Sequence[Sequence[Part]]:
+        """The members of each union, in the order of the text; a union that stands in two places of a tuple once."""
+        found: dict[tuple[int, tuple[Step, ...]], dict[str, Part]] = {}
+        for part, way in zip(self.parts, self._ways, strict=True):
+            if way.union is not None:
+                found.setdefault((id(way.union), part.steps[:-1]), {}).setdefault(part.name, part)
+        return [tuple(members.values()) for members in found.values()]
 
     def shown(self, decisions: Decisions, *, keep_null: bool = True) -> frozenset[Part]:
         """The parts that callers with these decisions see. `keep_null` is that of `reveal`."""

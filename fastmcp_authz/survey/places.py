@@ -51,22 +51,31 @@ class Places:
 
     def input(self, part: Part) -> Place | None:
         """Where an input, or a part of one, is declared; `None` where that cannot be told."""
-        signature = self._annotation.signature
-        if "input" in self._aliases:
-            return self._found(self._aliases["input"].type, part.steps)
-        return None if signature is None else self._found(Record(signature.fields, at=signature.at), part.steps)
+        return _place(self.input_span(part))
 
     def output(self, part: Part) -> Place | None:
         """The same of the output."""
-        return self._found(self._aliases["output"].type, part.steps)
+        return _place(self.output_span(part))
+
+    def input_span(self, part: Part) -> Span | None:
+        """The very text that declares an input, or a part of one."""
+        signature = self._annotation.signature
+        if "input" in self._aliases:
+            return _span(self._aliases["input"].type, part.steps, self._aliases, _DEEPEST)
+        root = None if signature is None else Record(signature.fields, at=signature.at)
+        return None if root is None else _span(root, part.steps, self._aliases, _DEEPEST)
+
+    def output_span(self, part: Part) -> Span | None:
+        """The same of the output."""
+        return _span(self._aliases["output"].type, part.steps, self._aliases, _DEEPEST)
 
     def alias(self, name: str) -> Place | None:
         """Where a name is declared."""
         return Place.of(self._aliases[name].at) if name in self._aliases else None
 
-    def _found(self, root: Type, steps: Sequence[Step]) -> Place | None:
-        span = _span(root, steps, self._aliases, _DEEPEST)
-        return None if span is None else Place.of(span)
+
+def _place(span: Span | None) -> Place | None:
+    return None if span is None else Place.of(span)
 
 
 def _span(node: Type, steps: Sequence[Step], aliases: Mapping[str, Alias], fuel: int) -> Span | None:
