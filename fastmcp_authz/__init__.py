@@ -19,7 +19,7 @@ from .serving.middleware import AuthzMiddleware
 from .serving.notifying import notify_changed
 from .settings import Settings
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.1.0"
 
 __all__ = [
     "Authz",

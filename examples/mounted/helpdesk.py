@@ -1,4 +1,4 @@
-"""The help desk's server. It has no `Authz`: alone it serves nobody, and mounted it is decided for where it is mounted."""
+"""The help desk's server. It has no `Authz`: whoever mounts it decides, and alone it serves nobody."""
 
 from __future__ import annotations
 
@@ -18,7 +18,12 @@ TICKETS = [{"id": 1, "title": "No light in 1.04", "reporter": "bob", "cost": 40}
 def list_tickets(reporter: str | None = None) -> dict[str, Any]:
     """List the tickets that are open.
 
-    @rbs type ticket = { id: Integer, title: String, ?reporter: String @requires(:lead), ?cost: Integer @requires(:lead) }
+    @rbs type ticket = {
+      id: Integer,
+      title: String,
+      ?reporter: String   @requires(:lead),
+      ?cost: Integer      @requires(:lead)
+    }
     @rbs type output = { tickets: Array[ticket] }
     #: (?reporter: String @requires(:lead) @desc(Only theirs)) -> output
     """

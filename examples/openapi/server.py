@@ -8,6 +8,7 @@ Each function is a stub: its name is that of a route, its docstring the contract
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 from fastmcp import FastMCP
 from fastmcp.server.auth import StaticTokenVerifier
@@ -40,7 +41,7 @@ authz = Authz(
     mcp,
     context=caller_of,
     missing_predicate="deny",
-    personas={who: (lambda scopes=scopes: Caller(frozenset(scopes))) for who, scopes in SCOPES.items()},
+    personas={who: partial(Caller, frozenset(scopes)) for who, scopes in SCOPES.items()},
 )
 routes = Routes(shop)
 

@@ -26,8 +26,8 @@ def signing_in(
     """Checks tokens against `RECRUITING_PUBLIC_KEY` (PEM). Without one, signs a token for each person.
 
     Returns:
-        What `FastMCP(auth=...)` takes; and what `lifespan=` takes, which prints those tokens when the server starts. Over
-        stdio they are of no use, and where `RECRUITING_PERSON` is set, it is stdio that is meant.
+        What `FastMCP(auth=...)` takes; and what `lifespan=` takes, which prints those tokens when the server starts.
+        They are of no use over stdio, which is what somebody means who sets `RECRUITING_PERSON`.
     """
     public_key = os.environ.get("RECRUITING_PUBLIC_KEY")
     tokens: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""The examples as their READMEs have them run: each command of a README, on this Python, from the root of the project."""
+"""The commands of the examples' READMEs, run from the root of the project as a reader would run them."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def shown(command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 
 
 async def asked(command: str, url: str, capsys: pytest.CaptureFixture[str]) -> str:
-    """The same of a command `fastmcp ...` that asks the server of the README, which is at `url` here, in this process."""
+    """The same of a command `fastmcp ...` that asks the server of the README, which is at `url` here."""
     program, *arguments = shlex.split(command.replace("http://127.0.0.1:8000/mcp", url))
     assert program == "fastmcp"
 

@@ -95,8 +95,8 @@ async def test_nothing_of_the_callers_request_but_its_arguments_reaches_the_rout
 ) -> None:
     app = FastAPI(generate_unique_id_function=lambda route: route.name)
 
-    @app.get("/told")
-    def told(request: Request, x_rate: str = Header("full")) -> dict[str, Any]:
+    @app.get("/told", operation_id="told")
+    def tell(request: Request, x_rate: str = Header("full")) -> dict[str, Any]:
         return {"rate": x_rate, "headers": sorted(request.headers)}
 
     mcp: FastMCP[Any] = FastMCP("x")
@@ -104,7 +104,7 @@ async def test_nothing_of_the_callers_request_but_its_arguments_reaches_the_rout
 
     @Authz(mcp, context=lambda _: None).tool
     @function  # type: ignore[untyped-decorator]
-    def told() -> None:  # noqa: F811
+    def told() -> None:
         """@rbs type output = { rate: String, headers: Array[String] }
         #: () -> output
         """

@@ -1,7 +1,6 @@
-"""The recruiting example as its README has it; what its callers get is in tests/test_recruiting.py, the demo in test_demo."""
+"""The recruiting example as its README has it. What its callers get is in tests/test_recruiting.py."""
 
 from __future__ import annotations
-
 
 import pytest
 from fastmcp import Client
