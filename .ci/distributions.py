@@ -19,12 +19,15 @@ from tempfile import TemporaryDirectory
 README = Path("README.md").read_text(encoding="utf-8")
 VERSION = re.search(r'__version__ = "(.+)"', Path("fastmcp_authz/__init__.py").read_text(encoding="utf-8"))
 IN_SDIST = [
+    "README.md",
+    "CHANGELOG.md",
+    "LICENSE",
+    "pyproject.toml",
+    ".ci/run",
     "tests/conftest.py",
     "docs/security.md",
-    "examples/recruiting/sig/shared/error.rbs",
-    "benchmarks/__main__.py",
 ]
-IN_SDIST += ["README.md", "CHANGELOG.md", "LICENSE", "pyproject.toml", ".ci/run"]
+IN_SDIST += ["benchmarks/__main__.py", "examples/recruiting/sig/shared/error.rbs"]
 IN_SDIST += ["mkdocs.yml"] if Path("mkdocs.yml").exists() else []
 CONSUMER = """from fastmcp_authz import ToolContract
 contract: ToolContract = ToolContract.parse("#: () -> output")
@@ -71,7 +74,7 @@ def quick_start(bin: Path, home: Path) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [bin / "fastmcp", "run", "server.py", "--transport", "http", "--port", str(port)]
+    command: list[str | Path] = [bin / "fastmcp", "run", "server.py", "--transport", "http", "--port", str(port)]
     with (
         (home / "log").open("w+") as log,
         subprocess.Popen(command, cwd=home, env=CLEAN, stdout=log, stderr=log) as server,
@@ -90,7 +93,13 @@ def quick_start(bin: Path, home: Path) -> None:
 def typed(bin: Path, home: Path) -> None:
     """A type checker of the checkout believes the types of the installed package."""
     (home / "mypy.ini").write_text(QUICK, encoding="utf-8")
-    checker = [Path(sys.executable).with_name("mypy"), "--strict", "--python-executable", bin / "python", "consumer.py"]
+    checker: list[str | Path] = [
+        Path(sys.executable).with_name("mypy"),
+        "--strict",
+        "--python-executable",
+        bin / "python",
+        "consumer.py",
+    ]
     checked = subprocess.run(checker, cwd=home, env=CLEAN, capture_output=True, text=True)
     assert checked.stdout.startswith('consumer.py:3: error: Property "name"'), checked.stdout + checked.stderr
 
@@ -102,7 +111,7 @@ def fresh(folder: Path) -> Path:
 
 def install(bin: Path, *what: str | Path) -> None:
     """By the pip that runs this: one in each environment would take longer than all the rest."""
-    pip = [sys.executable, "-m", "pip", "--python", bin / "python", "install", "-q", "--no-compile"]
+    pip: list[str | Path] = [sys.executable, "-m", "pip", "--python", bin / "python", "install", "-q", "--no-compile"]
     run(*pip, *what, cwd=bin)
 
 
