@@ -15,9 +15,10 @@ from fastmcp import FastMCP
 import database
 from fastmcp_authz import Authz, authorized_tool
 from people import CALLERS, PERSONAS, caller_of
-from tokens import verifier
+from tokens import signing_in
 
-mcp = FastMCP("recruiting", auth=verifier(CALLERS))
+verifier, print_tokens = signing_in(CALLERS)
+mcp = FastMCP("recruiting", auth=verifier, lifespan=print_tokens)
 Authz(mcp, context=caller_of, personas=PERSONAS)
 
 

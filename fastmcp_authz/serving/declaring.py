@@ -34,7 +34,7 @@ def read_contract(
     Raises:
         ContractError: Something is wrong; everything that is, is listed.
     """
-    file, line = Path(fn.__code__.co_filename), fn.__code__.co_firstlineno
+    file, line = _place(fn)
     docstring = _docstring(fn, signature)
 
     place = f"({fn.__name__}, line {line})"
@@ -60,8 +60,9 @@ def read_contract(
 def _docstring(fn: Callable[..., Any], signature: Signature) -> str:
     docstring = fn.__doc__
     if docstring is None:
+        file, line = _place(fn)
         raise ContractError(
-            f"{fn.__name__} ({_shown(Path(fn.__code__.co_filename))}:{fn.__code__.co_firstlineno}) has no docstring.",
+            f"{fn.__name__} ({_shown(file)}:{line}) has no docstring.",
             [
                 Problem(
                     "Its contract stands there, so it cannot be served. Write one, with `#:` for the inputs and "
@@ -90,7 +91,7 @@ def _read_prose(prose: str) -> tuple[str, Mapping[str, str]]:
 
 def _opening(fn: Callable[..., Any]) -> tuple[int, list[str]]:
     """The line of the file on which the docstring's quotes open, or one near it, and the file's lines from there."""
-    first: int = fn.__code__.co_firstlineno
+    _, first = _place(fn)
     try:
         lines, first = inspect.getsourcelines(fn)
         # In a block, since lines of a docstring may stand further left than the function that has it.
@@ -104,6 +105,13 @@ def _opening(fn: Callable[..., Any]) -> tuple[int, list[str]]:
         return first + 1, []
     index = body[0].lineno - 1 - inside
     return first + index, lines[index:]
+
+
+def _place(fn: Callable[..., Any]) -> tuple[Path, int]:
+    """The file and the line where the author wrote it: under a decorator below ours, which has a file of its own."""
+    written = inspect.unwrap(fn)
+    code = written.__code__ if inspect.isfunction(written) else fn.__code__
+    return Path(code.co_filename), code.co_firstlineno
 
 
 def _shown(file: Path) -> str:
