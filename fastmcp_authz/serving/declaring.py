@@ -44,8 +44,8 @@ def read_contract(
         name=fn.__name__,
         shared_types=shared_types,
         settings=settings,
-        prose_reader=_read_prose,
-        where=_shown(file),
+        prose_reader=read_prose,
+        where=shown_path(file),
         opening=lambda: _opening(fn),
         module_file=file if file.exists() else None,
         sketch=sketch(signature),
@@ -53,7 +53,7 @@ def read_contract(
     agreed = disagreements(signature, contract, place) if contract is not None else ()
     problems = [*found, *agreed, *also, *signature_problems(signature, place), *hint_problems(signature, place)]
     if contract is None or problems:
-        raise declaration_error(fn.__name__, f"{_shown(file)}:{line}", problems)
+        raise declaration_error(fn.__name__, f"{shown_path(file)}:{line}", problems)
     return contract
 
 
@@ -61,7 +61,7 @@ def _docstring(fn: Callable[..., Any], signature: Signature) -> str:
     docstring = fn.__doc__
     if docstring is None:
         raise ContractError(
-            f"{fn.__name__} ({_shown(Path(fn.__code__.co_filename))}:{fn.__code__.co_firstlineno}) has no docstring.",
+            f"{fn.__name__} ({shown_path(Path(fn.__code__.co_filename))}:{fn.__code__.co_firstlineno}) has no docstring.",
             [
                 Problem(
                     "Its contract stands there, so it cannot be served. Write one, with `#:` for the inputs and "
@@ -78,7 +78,7 @@ def _docstring(fn: Callable[..., Any], signature: Signature) -> str:
     return f"{docstring}\n\n{' ' * margin}#: () -> output\n"
 
 
-def _read_prose(prose: str) -> tuple[str, Mapping[str, str]]:
+def read_prose(prose: str) -> tuple[str, Mapping[str, str]]:
     """FastMCP's own reading of Google, NumPy and Sphinx parameter sections."""
 
     def bearer() -> None: ...
@@ -106,7 +106,7 @@ def _opening(fn: Callable[..., Any]) -> tuple[int, list[str]]:
     return first + index, lines[index:]
 
 
-def _shown(file: Path) -> str:
+def shown_path(file: Path) -> str:
     """The file as an editor finds it: relative to where the program runs, if it lies there."""
     try:
         return str(file.relative_to(Path.cwd()))

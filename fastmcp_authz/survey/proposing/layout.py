@@ -1,0 +1,169 @@
+"""Annotations laid out over lines, as a person writes them. What they say is their canonical text, `str()` of a node."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+from fastmcp_authz.annotations import (
+    Alias,
+    Annotation,
+    Field,
+    Name,
+    Nilable,
+    Record,
+    Tag,
+    Tagged,
+    Type,
+    Union,
+    read_annotation,
+)
+from fastmcp_authz.survey.proposing.constants import one_line
+from fastmcp_authz.survey.proposing.said import Note
+
+WIDTH: Final = 100
+"""How long a line of an annotation may be where it can be broken: four characters are left for the indentation."""
+_WIDEST: Final = 44
+"""The most columns that tags are moved to the right, so that they stand below one another."""
+_PLAIN: Final = re.compile(r"[^\s\"'\\()#@|&,{=\[\]}][^\"'\\()\[\]{}]*")
+"""A text that says the same wherever a blank in it is made a line break."""
+
+
+def signature_lines(fields: Sequence[Field]) -> list[str]:
+    """The lines of `#: (...) -> output`."""
+    whole = f"#: ({', '.join(map(str, fields))}) -> output"
+    if len(whole) <= WIDTH:
+        return [whole]
+    lines = ["#: (", *(f"#:   {line}" for line in _field_lines(fields, WIDTH - 5)), "#: ) -> output"]
+    read = _read(lines).signature
+    return lines if read is not None and read.fields == tuple(fields) else [whole]
+
+
+def alias_lines(alias: Alias) -> list[str]:
+    """The lines of `@rbs type name = ...`."""
+    whole = f"@rbs {alias}"
+    if len(whole) <= WIDTH:
+        return [whole]
+    head = f"@rbs type {alias.name} = "
+    first, *rest = _type_lines(alias.type, WIDTH - len(head))
+    lines = [head + first, *rest]
+    return lines if _read(lines).aliases == (alias,) else [whole]
+
+
+def note_lines(notes: Iterable[Note]) -> list[str]:
+    """Notes as comments, those that say the same of several parts as one."""
+    grouped: dict[str, list[str]] = {}
+    for note in notes:
+        grouped.setdefault(note.text, []).append(note.about)
+    lines: list[str] = []
+    for text, parts in grouped.items():
+        named = ", ".join(f"`{one_line(part)}`" for part in parts if part)
+        lines += [f"# {line}" for line in _filled(f"{named} {text}".strip(), WIDTH - 2)]
+    return lines
+
+
+def _read(lines: Iterable[str]) -> Annotation:
+    """What lines say: where a break would change that, as it might in a text with quotes, there is to be none."""
+    annotation, _ = read_annotation("\n".join(lines), name="scaffold")
+    return annotation
+
+
+def _field_lines(fields: Sequence[Field], width: int) -> Iterator[str]:
+    """Fields, one below the other, with their tags below one another too."""
+    heads = [_head(each) for each in fields]
+    column = max((len(head) for head in heads if len(head) <= _WIDEST), default=0) + 3
+    for at, (field, head) in enumerate(zip(fields, heads, strict=True)):
+        comma = "," if at < len(fields) - 1 else ""
+        tags = [*map(str, field.tags)]
+        line = f"{head.ljust(column)}{' '.join(tags)}" if tags else head
+        if len(line) + len(comma) <= width:
+            yield line + comma
+            continue
+        lines = [head] if len(head) <= width else _broken_head(field, width)
+        yield from lines[:-1]
+        lines = _with_tags(lines[-1], field.tags, width, "    ")
+        yield from lines[:-1]
+        yield lines[-1] + comma
+
+
+def _head(field: Field) -> str:
+    """A field without its tags."""
+    written = str(field)
+    return written.removesuffix("".join(f" {each}" for each in field.tags)) if field.tags else written
+
+
+def _broken_head(field: Field, width: int) -> list[str]:
+    bare = replace(field, type=Name("x", at=field.at), tags=())
+    start = str(bare).removesuffix("x")
+    lines = _type_lines(field.type, width - len(start))
+    if "".join(each.strip() for each in lines).replace(" ", "") != _head(field).removeprefix(start).replace(" ", ""):
+        return [_head(field)]  # parentheses around it, which say whose its tags are
+    return [start + lines[0], *lines[1:]]
+
+
+def _with_tags(head: str, tags: Sequence[Tag], width: int, indent: str) -> list[str]:
+    """A type, and its tags behind it, on lines of their own where they are too long."""
+    lines = [head]
+    for each in tags:
+        written = str(each)
+        if len(lines[-1]) + 1 + len(written) <= width:
+            lines[-1] += f" {written}"
+        elif len(indent) + len(written) <= width or not _PLAIN.fullmatch(each.value):
+            lines.append(indent + written)
+        else:
+            words = _filled(written, width - len(indent))
+            lines += [indent + ("  " if at else "") + line for at, line in enumerate(words)]
+    return lines
+
+
+def _type_lines(node: Type, width: int) -> list[str]:
+    """A type whose fields, or members, stand on lines of their own if it is long."""
+    if len(str(node)) <= width:
+        return [str(node)]
+    match node:
+        case Record(fields=fields) if fields:
+            return ["{", *(f"  {line}" for line in _field_lines(fields, WIDTH - 2)), "}"]
+        case Tagged(type=inner, tags=tags, grouped=False) if not isinstance(inner, Union | Tagged):
+            lines = _type_lines(inner, width)
+            return [*lines[:-1], *_with_tags(lines[-1], tags, WIDTH, "  ")]
+        case Name(name=written, arguments=(*before, Record() | Name() | Tagged(grouped=False) as last)) if "[" in str(
+            node
+        ):
+            lines = _type_lines(last, width)
+            opening = "".join(f"{each}, " for each in before)
+            return [f"{written}[{opening}{lines[0]}", *lines[1:-1], f"{lines[-1]}]"] if len(lines) > 1 else [str(node)]
+        case Nilable(type=Record() | Name() as inner):
+            lines = _type_lines(inner, width)
+            return [*lines[:-1], f"{lines[-1]}?"]
+        case Union(members=members):
+            return _union_lines(members)
+        case _:
+            return [str(node)]
+
+
+def _union_lines(members: Sequence[Type]) -> list[str]:
+    """Constants fill lines; other members stand one below the other."""
+    whole = Union(tuple(members), at=members[0].at)
+    parts = [f"({each})" if isinstance(each, Union) else str(each) for each in members]
+    if " | ".join(parts) != str(whole) or any(isinstance(each, Union) for each in members):
+        return [str(whole)]
+    lines = [parts[0]]
+    for part in parts[1:]:
+        if len(lines[-1]) + len(part) + 3 <= WIDTH - 20:
+            lines[-1] += f" | {part}"
+        else:
+            lines.append(f"  | {part}")
+    return lines
+
+
+def _filled(text: str, width: int) -> list[str]:
+    """A text over lines, broken at blanks, but where a word begins like something that a line may not begin with."""
+    lines: list[str] = []
+    for word in text.split(" "):
+        if lines and (len(lines[-1]) + 1 + len(word) <= width or not _PLAIN.match(word)):
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return lines
