@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -62,15 +62,24 @@ def _print(made: Scaffolding, surveyed: Survey) -> None:
     for each in made.scaffolds:
         _show(_comments(each))
         _show([*each.code, ""])
-    for alias, tools in made.shared.items():
-        file = f"sig/shared/{alias.name}.rbs"
-        _show([f"# `{alias.name}` is the same in {', '.join(tools)}: it could stand once, in {file}, as", "#"])
-        _show(f"#     {line.removeprefix('@rbs ')}" for line in alias_lines(alias))
-        _show(["#", f"# with `@rbs import {alias.name}` in place of it in each docstring.", ""])
+    _show(_shared(made))
     for name, why in made.skipped.items():
         _show([f"# {name} is left out: {why}"])
     if not made.scaffolds:
         _show([_nothing(made)])
+
+
+def _shared(made: Scaffolding) -> Iterator[str]:
+    """What several docstrings could take from one file."""
+    if made.shared:
+        yield "# These types stand in several tools. Each could stand once, in a file beside the module, and be taken in"
+        yield "# with `@rbs import NAME`:"
+    for alias, tools in made.shared.items():
+        yield "#"
+        yield f"# sig/shared/{alias.name}.rbs, for {', '.join(tools)}:"
+        yield from (f"#     {line.removeprefix('@rbs ')}" for line in alias_lines(alias))
+    if made.shared:
+        yield ""
 
 
 def _nothing(made: Scaffolding) -> str:

@@ -60,8 +60,9 @@ def read_contract(
 def _docstring(fn: Callable[..., Any], signature: Signature) -> str:
     docstring = fn.__doc__
     if docstring is None:
+        file = shown_path(Path(fn.__code__.co_filename))
         raise ContractError(
-            f"{fn.__name__} ({shown_path(Path(fn.__code__.co_filename))}:{fn.__code__.co_firstlineno}) has no docstring.",
+            f"{fn.__name__} ({file}:{fn.__code__.co_firstlineno}) has no docstring.",
             [
                 Problem(
                     "Its contract stands there, so it cannot be served. Write one, with `#:` for the inputs and "

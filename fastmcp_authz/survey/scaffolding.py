@@ -21,7 +21,7 @@ from fastmcp_authz.survey.places import Place
 from fastmcp_authz.survey.proposing.constants import without_controls
 from fastmcp_authz.survey.proposing.functions import Behind, behind, troubles
 from fastmcp_authz.survey.proposing.pasting import function_code
-from fastmcp_authz.survey.proposing.proposal import Proposal, propose
+from fastmcp_authz.survey.proposing.proposal import Proposal, names_in, propose
 from fastmcp_authz.survey.proposing.prose import prose_without_parameters
 from fastmcp_authz.survey.proposing.said import Note
 from fastmcp_authz.survey.proposing.skeletons import skeleton
@@ -66,11 +66,20 @@ class Scaffolding:
     @property
     def shared(self) -> Mapping[Alias, Sequence[str]]:
         """The types that several tools declare in the same way, with the names of those."""
-        tools: dict[Alias, list[str]] = {}
+        tools: dict[tuple[Alias, ...], list[str]] = {}
         for each in self.scaffolds:
             for alias in each.proposal.aliases if each.proposal is not None else ():
-                tools.setdefault(alias, []).append(each.tool)
-        return {alias: names for alias, names in tools.items() if len(names) > 1}
+                tools.setdefault(_closure(alias, each.proposal), []).append(each.tool)
+        return {same[0]: names for same, names in tools.items() if len(names) > 1}
+
+
+def _closure(alias: Alias, proposal: Proposal | None) -> tuple[Alias, ...]:
+    """A type and all that it is made of: only where that is the same too does one name mean one thing."""
+    named = {each.name: each for each in proposal.aliases} if proposal is not None else {}
+    found = [alias]
+    for each in found:  # grows as it goes
+        found += [named[name] for name in names_in(each.type) if name in named and named[name] not in found]
+    return (alias, *sorted(found[1:], key=str))
 
 
 async def scaffolding(survey: Survey) -> Scaffolding:
@@ -200,8 +209,8 @@ def _of_document(name: str, tool: Tool, origin: Origin) -> Scaffold:
         proposal,
         ("@mcp.tool", *function_code(DECORATOR, around.header, proposal.docstring, around.body)),
         (
-            f"It is an operation of the OpenAPI document behind {server.name}, which has no function to decorate. Serve",
-            f"this function instead: `api` is {server.name} itself, which is then neither served nor mounted.",
+            f"It is an operation of the OpenAPI document behind {server.name}, and no function that could be decorated.",
+            f"Serve this function instead: `api` is {server.name} itself, which is then neither served nor mounted.",
         ),
     )
 

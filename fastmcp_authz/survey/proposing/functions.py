@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import inspect
 import textwrap
@@ -64,17 +65,19 @@ def troubles(function: FunctionType, docstring: str) -> list[str]:
 
 
 def _header(function: FunctionType) -> tuple[int, list[str]]:
-    first = function.__code__.co_firstlineno
+    """The line of a function's `def`, and what is written up to its body."""
+    first, unread = function.__code__.co_firstlineno, [f"def {function.__name__}(...):"]
     try:
         lines, first = inspect.getsourcelines(function)
-    except (OSError, TypeError):
-        return first, [f"def {function.__name__}(...):"]
-    start = next((at for at, line in enumerate(lines) if line.lstrip().startswith(("def ", "async def "))), 0)
-    written = textwrap.dedent("".join(lines[start:])).splitlines()
-    depth, end = 0, 0
-    for end, line in enumerate(written):
-        code = line.partition("#")[0]
-        depth += sum(code.count(each) for each in "([{") - sum(code.count(each) for each in ")]}")
-        if depth <= 0 and code.rstrip().endswith(":"):
-            break
-    return first + start, [line.rstrip() for line in written[: end + 1]]
+        written = textwrap.dedent("".join(lines))
+        (definition,) = ast.parse(written).body
+    except (OSError, SyntaxError, TypeError, ValueError):
+        return first, unread
+    if not isinstance(definition, ast.FunctionDef | ast.AsyncFunctionDef):
+        return first, unread
+    body = definition.body[0]
+    begun = written.splitlines()[definition.lineno - 1 : body.lineno]
+    begun[-1] = begun[-1].encode()[: body.col_offset].decode()
+    while len(begun) > 1 and not begun[-1].partition("#")[0].strip():
+        begun.pop()  # what stands between the header and the body: comments
+    return first + definition.lineno - 1, [line.rstrip() for line in begun]

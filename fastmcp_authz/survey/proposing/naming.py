@@ -9,9 +9,9 @@ from typing import Final
 
 from fastmcp_authz.contracts.names import BASES, GENERICS
 
-TAKEN: Final = frozenset(
-    {"input", "output", "type", *(name.lower() for name in (*BASES, *GENERICS)), *BASES, *GENERICS}
-)
+_OURS: Final = (*BASES, *GENERICS)
+TAKEN: Final = frozenset({"input", "output", "type", *_OURS, *map(str.lower, _OURS)})
+"""What is something else in an annotation, or looks like it."""
 _BETWEEN: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[^0-9A-Za-z]+")
 
 

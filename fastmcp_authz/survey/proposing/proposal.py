@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from fastmcp_authz.annotations import Alias, Field, Record, Tag, Type
+from fastmcp_authz.annotations import Alias, Field, Name, Record, Tag, Type
 from fastmcp_authz.survey.proposing.layout import alias_lines, note_lines, signature_lines
 from fastmcp_authz.survey.proposing.naming import alias_names
 from fastmcp_authz.survey.proposing.said import AT, JsonSchema, Note, Said, name
 from fastmcp_authz.survey.proposing.schemas import Walker
 
 _WRAPPED: Final = "x-fastmcp-wrap-result"
+_INNER: Final = ("type", "items", "members", "arguments", "fields")
+"""The parts of nodes that hold nodes."""
 _IGNORED: Final = ("$defs", "title", "x-fastmcp-top-level-schema")
 
 
@@ -36,10 +38,10 @@ class Proposal:
         output = Alias("output", self.output, at=AT)
         blocks.append([*note_lines(self.output_notes), *alias_lines(output)])
         annotation = "\n\n".join("\n".join(block) for block in blocks)
-        return f"{self.prose}\n\n{annotation}\n"
+        return f"{self.prose}\n\n{annotation}" if self.prose else f"\n{annotation}"
 
     def without_values(self) -> Proposal:
-        """The same without defaults and examples, which a type may refuse for a reason that its schema does not tell."""
+        """The same without defaults and examples, which a type may refuse though its schema does not."""
         return replace(
             self,
             aliases=tuple(replace(each, type=_without_values(each.type)) for each in self.aliases),
@@ -141,7 +143,7 @@ def _is_value(tag: Tag) -> bool:
 def _without_values(node: Any) -> Any:
     """A node of a syntax tree, and all in it, without those tags."""
     changed: dict[str, Any] = {}
-    for each in ("type", "items", "members", "arguments", "fields", "tags"):
+    for each in (*_INNER, "tags"):
         inner = getattr(node, each, None)
         if each == "tags" and inner:
             changed[each] = tuple(tag for tag in inner if not _is_value(tag))
@@ -157,10 +159,11 @@ def _field_without_values(field: Field) -> Field:
     return made
 
 
-def definitions_of(proposals: Sequence[Proposal]) -> Mapping[Alias, int]:
-    """How many of several proposals declare each alias."""
-    counts: dict[Alias, int] = {}
-    for proposal in proposals:
-        for alias in proposal.aliases:
-            counts[alias] = counts.get(alias, 0) + 1
-    return counts
+def names_in(node: Any) -> Iterator[str]:
+    """The names that a type is made of, each as often as it stands there."""
+    if isinstance(node, Name):
+        yield node.name
+    for each in _INNER:
+        inner = getattr(node, each, None)
+        for part in inner if isinstance(inner, tuple) else () if inner is None else (inner,):
+            yield from names_in(part)

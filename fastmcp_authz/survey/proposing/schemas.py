@@ -19,8 +19,8 @@ from fastmcp_authz.survey.proposing.said import AT, NIL, UNTYPED, JsonSchema, No
 
 _KNOWN: Final = frozenset(
     {
-        "$ref", "$defs", "$schema", "$id", "$comment", "type", "enum", "const", "anyOf", "oneOf", "allOf", "discriminator",
-        "properties", "required", "additionalProperties", "propertyNames", "patternProperties", "dependentRequired",
+        "$ref", "$defs", "$schema", "$id", "$comment", "type", "enum", "const", "anyOf", "oneOf", "allOf",
+        "discriminator", "properties", "required", "additionalProperties", "propertyNames", "patternProperties", "dependentRequired",
         "items", "prefixItems", "nullable", "example", "xml", "externalDocs",
         *SAID, *(keyword for kind in NARROWING.values() for keyword in kind),
     }
@@ -81,7 +81,7 @@ class Walker:
         for key, inner in properties.items():
             place = f"{about}.{key}" if about else key
             said = self.said(inner, place, key)
-            more = needs.get(key, []) if key not in needs.get(key, []) else []
+            more = needs.get(key, [])
             if key not in required:
                 more = [*more, *self._default(inner, place)]
             fields.append(_ordered(said.with_tags(more)).field(key, optional=key not in required))
@@ -140,8 +140,7 @@ class Walker:
             alias, definition = self._names[key], self._definitions[key]
             said = _ordered(self.said(definition, alias))
             self.aliases[key] = Alias(alias, said.inside(), at=AT)
-        kind = self.resolved(schema).get("type")
-        kind = "number" if kind == "integer" else kind
+        kind = str(self.resolved(schema).get("type")).replace("integer", "number")
         return Said(name(self._names[key]), self._tags(schema, kind, about) if kind in NARROWING else ())
 
     def _constants(self, schema: JsonSchema, about: str) -> Said:
@@ -220,9 +219,8 @@ class Walker:
         typed = {k: v for k, v in beside.items() if k == "type"}
         if len(combining) > 1 or (combining != ["allOf"] and beside.keys() - {"type", "$defs"}):
             told = f"`{combining[0]}`" if combining[0] != "allOf" else "the rest"
-            self._note(
-                about, f"has {' and '.join(f'`{each}`' for each in combining)} beside more: only {told} is said."
-            )
+            found = " and ".join(f"`{each}`" for each in combining)
+            self._note(about, f"has {found} beside more: only {told} is said.")
         if combining[0] == "allOf":
             return self._all(schema["allOf"], beside, about)
         members: list[JsonSchema] = [
@@ -240,10 +238,9 @@ class Walker:
         parts = [each for each in parts if each != UNTYPED] or [UNTYPED]
         if len(parts) == 1:
             return parts[0]
-        objects = [
-            self.resolved(each).get("type") == "object" or "properties" in self.resolved(each) for each in members
-        ]
-        if all(objects) and all(isinstance(each.type, Name | Record) for each in parts):
+        targets = [self.resolved(each) for each in members]
+        are_objects = all(each.get("type") == "object" or "properties" in each for each in targets)
+        if are_objects and all(isinstance(each.type, Name | Record) for each in parts):
             return Said(Intersection(tuple(each.member() for each in parts), at=AT))
         self._note(about, "has `allOf` over more than objects: only its first part is said.")
         return parts[0]
