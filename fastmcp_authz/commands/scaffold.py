@@ -72,8 +72,8 @@ def _print(made: Scaffolding, surveyed: Survey) -> None:
 def _shared(made: Scaffolding) -> Iterator[str]:
     """What several docstrings could take from one file."""
     if made.shared:
-        yield "# These types stand in several tools. Each could stand once, in a file beside the module, and be taken in"
-        yield "# with `@rbs import NAME`:"
+        yield "# These types stand in several tools. Each could stand once, in a file beside the module, and be"
+        yield "# taken in with `@rbs import NAME`:"
     for alias, tools in made.shared.items():
         yield "#"
         yield f"# sig/shared/{alias.name}.rbs, for {', '.join(tools)}:"

@@ -209,7 +209,7 @@ def _of_document(name: str, tool: Tool, origin: Origin) -> Scaffold:
         proposal,
         ("@mcp.tool", *function_code(DECORATOR, around.header, proposal.docstring, around.body)),
         (
-            f"It is an operation of the OpenAPI document behind {server.name}, and no function that could be decorated.",
+            f"It is an operation of the OpenAPI document behind {server.name}, and no function to decorate.",
             f"Serve this function instead: `api` is {server.name} itself, which is then neither served nor mounted.",
         ),
     )

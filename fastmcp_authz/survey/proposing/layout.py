@@ -1,4 +1,4 @@
-"""Annotations laid out over lines, as a person writes them: the canonical text of each node, broken where it is long."""
+"""Annotations over lines, as a person writes them: the canonical text of nodes, broken where it is long."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def _type_lines(node: Type, width: int) -> list[str]:
         case Tagged(type=inner, tags=tags, grouped=False) if not isinstance(inner, Union | Tagged):
             lines = _type_lines(inner, width)
             return [*lines[:-1], *_with_tags(lines[-1], tags, WIDTH, "  ")]
-        case        case Name(name=written, arguments=(*before, Record() | Name() | Tagged(grouped=False) as last)):
+        case Name(name=written, arguments=(*before, Record() | Name() | Tagged(grouped=False) as last)):
             lines = _type_lines(last, width)
             opening = "".join(f"{each}, " for each in before)
             return [f"{written}[{opening}{lines[0]}", *lines[1:-1], f"{lines[-1]}]"] if len(lines) > 1 else [str(node)]

@@ -20,8 +20,8 @@ from fastmcp_authz.survey.proposing.said import AT, NIL, UNTYPED, JsonSchema, No
 _KNOWN: Final = frozenset(
     {
         "$ref", "$defs", "$schema", "$id", "$comment", "type", "enum", "const", "anyOf", "oneOf", "allOf",
-        "discriminator", "properties", "required", "additionalProperties", "propertyNames", "patternProperties", "dependentRequired",
-        "items", "prefixItems", "nullable", "example", "xml", "externalDocs",
+        "discriminator", "properties", "required", "additionalProperties", "propertyNames", "patternProperties",
+        "dependentRequired", "items", "prefixItems", "nullable", "example", "xml", "externalDocs",
         *SAID, *(keyword for kind in NARROWING.values() for keyword in kind),
     }
 )  # fmt: skip
