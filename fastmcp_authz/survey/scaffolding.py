@@ -11,8 +11,6 @@ from fastmcp.tools import FunctionTool, Tool
 from fastmcp.tools.tool_transform import TransformedTool
 
 from fastmcp_authz.annotations import Alias, read_annotation
-from fastmcp_authz.contracts.contract import ToolContract
-from fastmcp_authz.serving.declaring import read_prose
 from fastmcp_authz.serving.hints import written
 from fastmcp_authz.serving.installing import Server, mounted_on, proxies_on
 from fastmcp_authz.serving.rehearsal import rehearsed
@@ -21,10 +19,11 @@ from fastmcp_authz.survey.places import Place
 from fastmcp_authz.survey.proposing.constants import without_controls
 from fastmcp_authz.survey.proposing.functions import Behind, behind, troubles
 from fastmcp_authz.survey.proposing.pasting import function_code
-from fastmcp_authz.survey.proposing.proposal import Proposal, names_in, propose
+from fastmcp_authz.survey.proposing.proposal import Proposal, propose
 from fastmcp_authz.survey.proposing.prose import prose_without_parameters
 from fastmcp_authz.survey.proposing.said import Note
 from fastmcp_authz.survey.proposing.skeletons import skeleton
+from fastmcp_authz.survey.proposing.trees import with_all_within
 from fastmcp_authz.survey.survey import Survey
 
 DECORATOR: Final = "@authorized_tool()"
@@ -68,18 +67,10 @@ class Scaffolding:
         """The types that several tools declare in the same way, with the names of those."""
         tools: dict[tuple[Alias, ...], list[str]] = {}
         for each in self.scaffolds:
-            for alias in each.proposal.aliases if each.proposal is not None else ():
-                tools.setdefault(_closure(alias, each.proposal), []).append(each.tool)
+            aliases = each.proposal.aliases if each.proposal is not None else ()
+            for alias in aliases:
+                tools.setdefault(with_all_within(alias, aliases), []).append(each.tool)
         return {same[0]: names for same, names in tools.items() if len(names) > 1}
-
-
-def _closure(alias: Alias, proposal: Proposal | None) -> tuple[Alias, ...]:
-    """A type and all that it is made of: only where that is the same too does one name mean one thing."""
-    named = {each.name: each for each in proposal.aliases} if proposal is not None else {}
-    found = [alias]
-    for each in found:  # grows as it goes
-        found += [named[name] for name in names_in(each.type) if name in named and named[name] not in found]
-    return (alias, *sorted(found[1:], key=str))
 
 
 async def scaffolding(survey: Survey) -> Scaffolding:
@@ -102,8 +93,12 @@ async def scaffolding(survey: Survey) -> Scaffolding:
         made = _scaffold(surveyed.name, base, origin)
         if isinstance(made, str):
             skipped[surveyed.name] = made
-        else:
-            scaffolds.append(made)
+            continue
+        first = next((each for each in scaffolds if each.place is not None and each.place == made.place), None)
+        if first is not None:
+            remark = f"It is the function of {first.tool}, and what is written there does for both."
+            made = replace(made, proposal=None, code=(), remarks=(remark,))
+        scaffolds.append(made)
     return Scaffolding(scaffolds, decorated, skipped)
 
 
@@ -154,17 +149,11 @@ def _of_function(name: str, tool: FunctionTool, found: Behind, origin: Origin) -
     prose = prose_without_parameters(docstring) if docstring else without_controls(tool.description or "").strip()
     proposal = propose(prose, tool.parameters, tool.output_schema, _returned(tool))
     proposal = replace(proposal, notes=(*_of_hints(tool), *proposal.notes))
-    wrong = troubles(found.function, proposal.docstring)
-    if wrong:
-        bare = proposal.without_values()
-        still = troubles(found.function, bare.docstring)
-        if len(still) < len(wrong):
-            proposal, wrong = bare, still
     return made(
         proposal,
         function_code(DECORATOR, [*found.header], proposal.docstring, []),
         "Put the decorator nearest the function, and this docstring in place of its own.",
-        *(f"In the way: {each}" for each in wrong),
+        *(f"In the way: {each}" for each in troubles(found.function, proposal.docstring)),
     )
 
 
@@ -198,9 +187,7 @@ def _of_document(name: str, tool: Tool, origin: Origin) -> Scaffold:
     server, own = origin
     around = skeleton(own, tool.parameters, tool.parameters.get("$defs", {}))
     prose = without_controls(tool.description or "").strip()
-    proposal = propose(prose, around.given, tool.output_schema)
-    if not _reads(proposal):
-        proposal = proposal.without_values()
+    proposal = propose(prose, around.given, tool.output_schema, hands_on=True)
     return Scaffold(
         name,
         server.name,
@@ -213,8 +200,3 @@ def _of_document(name: str, tool: Tool, origin: Origin) -> Scaffold:
             f"Serve this function instead: `api` is {server.name} itself, which is then neither served nor mounted.",
         ),
     )
-
-
-def _reads(proposal: Proposal) -> bool:
-    _, problems = ToolContract.examine(proposal.docstring, prose_reader=read_prose)
-    return not problems

@@ -51,6 +51,13 @@ def value_tag(called: str, value: Any) -> Tag | None:
             return None
 
 
+def name_tag(called: str, value: str) -> Tag | None:
+    """A tag whose value is a name; `None` where the name has something in it that ends one."""
+    if re.fullmatch(r"\w[\w\-?!./:]*", value):
+        return tag(called, f":{value}")
+    return None if not value or re.search(r"[\s,]", value) else tag(called, value, quoted=True)
+
+
 def constant(value: Any) -> Type | None:
     """The type of one value; `None` where the language has none."""
     match value:

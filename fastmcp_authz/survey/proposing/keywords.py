@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from pydantic.json_schema import GenerateJsonSchema
-
 from fastmcp_authz.annotations import Tag
 from fastmcp_authz.contracts.tags import FORMATS
 from fastmcp_authz.survey.proposing.constants import number, one_line
@@ -99,7 +97,12 @@ def sayings(schema: JsonSchema, called: str | None) -> Iterator[Tag]:
 
 
 def _is_made_of(title: str, field: str) -> bool:
-    return title in (GenerateJsonSchema().get_title_from_name(field), field)
+    """Whether a title is a field's name in capitals, as pydantic makes one; FastMCP's `name__path` is a `name`."""
+    return _letters(title) in (_letters(field), _letters(field.partition("__")[0]))
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text)).lower()
 
 
 def unknown(schema: JsonSchema, known: frozenset[str]) -> list[str]:

@@ -11,6 +11,7 @@ from fastmcp_authz.annotations import (
     Alias,
     Annotation,
     Field,
+    Literal,
     Name,
     Nilable,
     Record,
@@ -47,7 +48,7 @@ def alias_lines(alias: Alias) -> list[str]:
     if len(whole) <= WIDTH:
         return [whole]
     head = f"@rbs type {alias.name} = "
-    first, *rest = _type_lines(alias.type, WIDTH - len(head))
+    first, *rest = _type_lines(alias.type, WIDTH - len(head), WIDTH)
     lines = [head + first, *rest]
     return lines if _read(lines).aliases == (alias,) else [whole]
 
@@ -97,9 +98,9 @@ def _head(field: Field) -> str:
 def _broken_head(field: Field, width: int) -> list[str]:
     bare = replace(field, type=Name("x", at=field.at), tags=())
     start = str(bare).removesuffix("x")
-    lines = _type_lines(field.type, width - len(start))
-    if "".join(each.strip() for each in lines).replace(" ", "") != _head(field).removeprefix(start).replace(" ", ""):
-        return [_head(field)]  # parentheses around it, which say whose its tags are
+    if _head(field) != f"{start}{field.type}":
+        return [_head(field)]  # parentheses around its type, which say whose its tags are
+    lines = _type_lines(field.type, width - len(start), width)
     return [start + lines[0], *lines[1:]]
 
 
@@ -118,41 +119,50 @@ def _with_tags(head: str, tags: Sequence[Tag], width: int, indent: str) -> list[
     return lines
 
 
-def _type_lines(node: Type, width: int) -> list[str]:
-    """A type whose fields, or members, stand on lines of their own if it is long."""
-    if len(str(node)) <= width:
+def _type_lines(node: Type, first: int, width: int) -> list[str]:
+    """A type whose fields, or members, stand on lines of their own if it is long.
+
+    Args:
+        node: The type.
+        first: How many columns its first line has.
+        width: How many all others have.
+    """
+    if len(str(node)) <= first:
         return [str(node)]
     match node:
         case Record(fields=fields) if fields:
-            return ["{", *(f"  {line}" for line in _field_lines(fields, WIDTH - 2)), "}"]
+            return ["{", *(f"  {line}" for line in _field_lines(fields, width - 2)), "}"]
         case Tagged(type=inner, tags=tags, grouped=False) if not isinstance(inner, Union | Tagged):
-            lines = _type_lines(inner, width)
-            return [*lines[:-1], *_with_tags(lines[-1], tags, WIDTH, "  ")]
-        case Name(name=written, arguments=(*before, Record() | Name() | Tagged(grouped=False) as last)):
-            lines = _type_lines(last, width)
-            opening = "".join(f"{each}, " for each in before)
-            return [f"{written}[{opening}{lines[0]}", *lines[1:-1], f"{lines[-1]}]"] if len(lines) > 1 else [str(node)]
+            lines = _type_lines(inner, first, width)
+            return [*lines[:-1], *_with_tags(lines[-1], tags, width if len(lines) > 1 else first, "  ")]
+        case Name(name=written, arguments=(*before, Record() | Name() as last)):
+            opening = f"{written}[{''.join(f'{each}, ' for each in before)}"
+            lines = _type_lines(last, first - len(opening), width)
+            lines = [opening + lines[0], *lines[1:]]
+            return [*lines[:-1], f"{lines[-1]}]"]
         case Nilable(type=Record() | Name() as inner):
-            lines = _type_lines(inner, width)
+            lines = _type_lines(inner, first, width)
             return [*lines[:-1], f"{lines[-1]}?"]
-        case Union(members=members):
-            return _union_lines(members)
+        case Union(members=members) if not any(isinstance(each, Union) for each in members):
+            return _union_lines(members, first, width)
         case _:
             return [str(node)]
 
 
-def _union_lines(members: Sequence[Type]) -> list[str]:
+def _union_lines(members: Sequence[Type], first: int, width: int) -> list[str]:
     """Constants fill lines; other members stand one below the other."""
-    whole = Union(tuple(members), at=members[0].at)
-    parts = [f"({each})" if isinstance(each, Union) else str(each) for each in members]
-    if " | ".join(parts) != str(whole) or any(isinstance(each, Union) for each in members):
-        return [str(whole)]
-    lines = [parts[0]]
-    for part in parts[1:]:
-        if len(lines[-1]) + len(part) + 3 <= WIDTH - 20:
-            lines[-1] += f" | {part}"
+    lines: list[str] = []
+    for at, member in enumerate(members):
+        written = str(member)
+        room = first if len(lines) == 1 else width
+        is_short = isinstance(member, Literal) and isinstance(members[at - 1], Literal)
+        if not lines:
+            lines = _type_lines(member, first, width)
+        elif is_short and len(lines[-1]) + len(written) + 3 <= room - 1:
+            lines[-1] += f" | {written}"
         else:
-            lines.append(f"  | {part}")
+            begun, *more = _type_lines(member, width - 4, width - 4)
+            lines += [f"  | {begun}", *(f"    {line}" for line in more)]
     return lines
 
 

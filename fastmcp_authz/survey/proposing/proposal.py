@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from fastmcp_authz.annotations import Alias, Field, Name, Record, Tag, Type
+from fastmcp_authz.annotations import Alias, Field, Record, Tag, Tagged, Type
+from fastmcp_authz.contracts.contract import ToolContract
+from fastmcp_authz.errors import Problem
 from fastmcp_authz.survey.proposing.layout import alias_lines, note_lines, signature_lines
 from fastmcp_authz.survey.proposing.naming import alias_names
 from fastmcp_authz.survey.proposing.said import AT, JsonSchema, Note, Said, name
 from fastmcp_authz.survey.proposing.schemas import Walker
+from fastmcp_authz.survey.proposing.trees import is_value, without_values
 
 _WRAPPED: Final = "x-fastmcp-wrap-result"
-_INNER: Final = ("type", "items", "members", "arguments", "fields")
-"""The parts of nodes that hold nodes."""
 _IGNORED: Final = ("$defs", "title", "x-fastmcp-top-level-schema")
 
 
@@ -40,18 +41,10 @@ class Proposal:
         annotation = "\n\n".join("\n".join(block) for block in blocks)
         return f"{self.prose}\n\n{annotation}" if self.prose else f"\n{annotation}"
 
-    def without_values(self) -> Proposal:
-        """The same without defaults and examples, which a type may refuse though its schema does not."""
-        return replace(
-            self,
-            aliases=tuple(replace(each, type=_without_values(each.type)) for each in self.aliases),
-            parameters=tuple(map(_field_without_values, self.parameters)),
-            output=_without_values(self.output),
-            notes=(*self.notes, Note("", "Its defaults and examples are left out: they do not fit their types.")),
-        )
 
-
-def propose(prose: str, given: JsonSchema, result: JsonSchema | None, returned: str | None = None) -> Proposal:
+def propose(
+    prose: str, given: JsonSchema, result: JsonSchema | None, returned: str | None = None, *, hands_on: bool = False
+) -> Proposal:
     """What a tool's schemas amount to.
 
     Args:
@@ -59,15 +52,51 @@ def propose(prose: str, given: JsonSchema, result: JsonSchema | None, returned: 
         given: The schema of its inputs.
         result: The schema of its results, if FastMCP has one.
         returned: How the results are hinted at in Python, for a note, if FastMCP has no schema of them.
+        hands_on: Whether the function is to return what a tool of FastMCP's gave, no object of its own.
     """
     inputs = Walker(given.get("$defs", {}), alias_names(given.get("$defs", {})))
     parameters = inputs.record(given, "")
-    outputs, output = _output(inputs, result, returned)
+    outputs, output = _output(inputs, _unwrapped(result) if hands_on else result, returned)
     mine = [alias for alias in inputs.aliases.values() if alias is not None]
     theirs = [alias for alias in outputs.aliases.values() if alias is not None and alias not in mine]
     notes = tuple(inputs.notes)
     more = tuple(note for note in outputs.notes if note not in notes)
-    return Proposal(prose, (*mine, *theirs), parameters, output.inside(), notes, more)
+    return _settled(Proposal(prose, (*mine, *theirs), parameters, output.inside(), notes, more))
+
+
+def _settled(proposal: Proposal) -> Proposal:
+    """A proposal without the defaults and examples that do not fit their types, though they fit their schemas."""
+    if not _problems(proposal.docstring):
+        return proposal
+    bare = [replace(each, type=without_values(each.type)) for each in proposal.aliases]
+    lost: list[Tag] = []
+
+    def keeps(node: Field | Tagged, value: Tag) -> bool:
+        other = tuple(each for each in node.tags if not is_value(each) and each.name != "depends_on")
+        field = Field("x", without_values(node.type), True, (*other, value), at=AT)
+        lines = [*(f"@rbs {each}\n" for each in bare), f"#: ({field}) -> output\n", "@rbs type output = {}"]
+        if not _problems("\n".join(lines)):
+            return True
+        lost.append(value)
+        return False
+
+    settled = replace(
+        proposal,
+        aliases=tuple(replace(each, type=without_values(each.type, keeps)) for each in proposal.aliases),
+        parameters=tuple(without_values(each, keeps) for each in proposal.parameters),
+        output=without_values(proposal.output, keeps),
+    )
+    notes = [Note("", f"`{value}` is left out: its type does not take it.") for value in dict.fromkeys(lost)]
+    return replace(settled, notes=(*settled.notes, *notes))
+
+
+def _problems(docstring: str) -> Sequence[Problem]:
+    return ToolContract.examine(docstring)[1]
+
+
+def _unwrapped(result: JsonSchema | None) -> JsonSchema | None:
+    """The schema of results that are handed on as FastMCP has wrapped them."""
+    return None if result is None else {keyword: value for keyword, value in result.items() if keyword != _WRAPPED}
 
 
 def _output(inputs: Walker, result: JsonSchema | None, returned: str | None) -> tuple[Walker, Said]:
@@ -99,10 +128,11 @@ def _result(walker: Walker, result: JsonSchema | None, returned: str | None) -> 
             Note("", 'It gives objects, which FastMCP had put under {"result": ...}: clients get them as they are now.')
         )
         return walker.said(inner, "output")
+    inner = {k: v for k, v in inner.items() if k != "title"} if isinstance(inner, dict) else inner
     walker.notes.append(
         Note("", 'It returns no object, and results are objects: `return {"result": ...}`, as clients have had it.')
     )
-    return Said(Record(walker.record(result, ""), at=AT))
+    return Said(Record(walker.record({"properties": {"result": inner}, "required": ["result"]}, ""), at=AT))
 
 
 def _of_object(walker: Walker, result: JsonSchema) -> Said:
@@ -120,7 +150,7 @@ def _unknown(walker: Walker, returned: str | None) -> Said:
     if returned == "None":
         walker.notes.append(Note("", 'It returns nothing, and results are objects: `return {"done": True}`.'))
         return Said(Record((Said(name("bool")).field("done", optional=False),), at=AT))
-    what = f"It returns `{returned}`, of which FastMCP knows no fields" if returned else "Its results have no type hint"
+    what = f"It returns `{returned}`, of which FastMCP knows no fields" if returned else "Nothing says what it returns"
     walker.notes.append(
         Note("", f"{what}: return a dict, whose fields stand here, so that some can be guarded. Now all of it is sent.")
     )
@@ -134,36 +164,3 @@ def _gives_objects(walker: Walker, schema: Any) -> bool:
     if members:
         return all(_gives_objects(walker, each) for each in members)
     return target.get("type") == "object"
-
-
-def _is_value(tag: Tag) -> bool:
-    return tag.name in ("default", "example")
-
-
-def _without_values(node: Any) -> Any:
-    """A node of a syntax tree, and all in it, without those tags."""
-    changed: dict[str, Any] = {}
-    for each in (*_INNER, "tags"):
-        inner = getattr(node, each, None)
-        if each == "tags" and inner:
-            changed[each] = tuple(tag for tag in inner if not _is_value(tag))
-        elif isinstance(inner, tuple):
-            changed[each] = tuple(map(_without_values, inner))
-        elif inner is not None:
-            changed[each] = _without_values(inner)
-    return replace(node, **changed) if changed else node
-
-
-def _field_without_values(field: Field) -> Field:
-    made: Field = _without_values(field)
-    return made
-
-
-def names_in(node: Any) -> Iterator[str]:
-    """The names that a type is made of, each as often as it stands there."""
-    if isinstance(node, Name):
-        yield node.name
-    for each in _INNER:
-        inner = getattr(node, each, None)
-        for part in inner if isinstance(inner, tuple) else () if inner is None else (inner,):
-            yield from names_in(part)

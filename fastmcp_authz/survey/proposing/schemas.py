@@ -13,7 +13,7 @@ from urllib.parse import unquote
 import jsonschema_rs
 
 from fastmcp_authz.annotations import Alias, Field, Intersection, Literal, Name, Record, Tag, Tuple, Union
-from fastmcp_authz.survey.proposing.constants import constant, value_tag
+from fastmcp_authz.survey.proposing.constants import constant, name_tag, value_tag
 from fastmcp_authz.survey.proposing.keywords import NARROWING, SAID, json_type, narrowing, sayings, unknown
 from fastmcp_authz.survey.proposing.said import AT, NIL, UNTYPED, JsonSchema, Note, Said, either, literal, name, tag
 
@@ -75,8 +75,12 @@ class Walker:
         properties.update({each: True for each in required if each not in properties})
         needs: dict[str, list[Tag]] = {}
         for parent, names in schema.get("dependentRequired", {}).items():
+            made = name_tag("depends_on", parent)
             for each in names:
-                needs.setdefault(each, []).append(tag("depends_on", parent, quoted=True))
+                if made is None or parent not in properties:
+                    self._note(about, f"asks for {json.dumps(each)} beside {json.dumps(parent)}, which is left out.")
+                else:
+                    needs.setdefault(each, []).append(made)
         fields = []
         for key, inner in properties.items():
             place = f"{about}.{key}" if about else key

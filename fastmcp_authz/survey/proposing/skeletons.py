@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from fastmcp_authz.survey.proposing.naming import parameter_names, snake_case
 from fastmcp_authz.survey.proposing.said import JsonSchema
 
+_WIDTH: Final = 100
 _HINTS: Final = {
     "string": "str",
     "integer": "int",
@@ -50,13 +52,20 @@ def skeleton(tool: str, given: JsonSchema, definitions: Mapping[str, Any]) -> Sk
     return Skeleton(
         name,
         {**given, "properties": properties, "required": required},
-        [f"async def {name}({written}) -> Any:"],
+        _header(name, written),
         [
             f"arguments = {{{sent}}}",
             "sent = {name: value for name, value in arguments.items() if value is not None}",
             f"return (await api.call_tool({json.dumps(tool, ensure_ascii=False)}, sent)).structured_content",
         ],
     )
+
+
+def _header(name: str, parameters: str) -> list[str]:
+    whole = f"async def {name}({parameters}) -> Any:"
+    if len(whole) <= _WIDTH:
+        return [whole]
+    return [f"async def {name}(", *(f"    {each}," for each in re.split(r", (?![^\[]*\])", parameters)), ") -> Any:"]
 
 
 def _parameter(name: str, schema: Any, definitions: Mapping[str, Any], *, optional: bool) -> str:
