@@ -84,7 +84,9 @@ def _field_lines(fields: Sequence[Field], width: int) -> Iterator[str]:
             continue
         lines = [head] if len(head) <= width else _broken_head(field, width)
         yield from lines[:-1]
-        lines = _with_tags(lines[-1], field.tags, width, "    ")
+        indent = " " * column if column < width // 2 else "    "
+        begun = lines[-1].ljust(column - 1) if lines == [head] and tags else lines[-1]
+        lines = _with_tags(begun, field.tags, width, indent)
         yield from lines[:-1]
         yield lines[-1] + comma
 

@@ -315,6 +315,6 @@ def _are_keys(keys: Said) -> bool:
         case Literal(value=value):
             return isinstance(value, str)
         case Name(name=written):
-            return written in ("String", "Date", "DateTime") or not keys.tags
+            return written in ("String", "Date", "DateTime") or not (keys.tags or written in ("bool", "nil"))
         case _:
             return False
