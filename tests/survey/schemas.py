@@ -16,7 +16,7 @@ PROSE: Final = (
 )  # fmt: skip
 DEFINED: Final = ("Node", "pkg__models__Row", "other__Row", "Page_int_", "String", "output", "Größe", "List", "x y")
 NUMBERS: Final = (0, 1, 2, 3, 5, -1, 1.5, 2.5, 1e30, 10**12)
-_TAKEN: Final = (None, True, False, *TEXTS[:5], *NUMBERS[:6], [], {}, [1], {"a": 1})
+_TAKEN: Final[tuple[Any, ...]] = (None, True, False, *TEXTS[:5], *NUMBERS[:6], [], {}, [1], {"a": 1})
 
 
 class Draw:
@@ -111,7 +111,13 @@ class Draw:
                 return {}
 
     def _list(self, depth: int) -> Schema:
-        limits = ({}, {"minItems": 1}, {"maxItems": 2}, {"uniqueItems": True}, {"uniqueItems": True, "minItems": 1})
+        limits: tuple[Schema, ...] = (
+            {},
+            {"minItems": 1},
+            {"maxItems": 2},
+            {"uniqueItems": True},
+            {"uniqueItems": True, "minItems": 1},
+        )
         return {"type": "array", "items": self.schema(depth - 1), **self.random.choice(limits)}
 
     def _told_apart(self, depth: int) -> Schema:

@@ -44,7 +44,7 @@ def test_an_annotation_takes_and_refuses_what_the_schemas_do(number: int) -> Non
     random, inputs, results, proposal = proposed(number)
     view = ToolContract.parse(proposal.docstring).view(None)
     for schema, shown in ((inputs, view.input_schema), (results, view.output_schema)):
-        before, after = Draft202012Validator(schema), Draft202012Validator(shown)
+        before, after = Draft202012Validator(schema), Draft202012Validator(shown or {})
         values = Values(random, schema.get("$defs", {}))
         for value in (values.of(schema) for _ in range(12)):
             assert before.is_valid(value) == after.is_valid(value), value
