@@ -130,7 +130,8 @@ def _scaffold(name: str, tool: Tool, origin: Origin) -> Scaffold | str:
 
 
 def _kind(fn: Any) -> str:
-    return "lambda" if getattr(fn, "__name__", "") == "<lambda>" else type(fn).__name__
+    code = getattr(fn, "__code__", None)
+    return "lambda" if code is not None and code.co_name == "<lambda>" else type(fn).__name__
 
 
 # ---- Functions

@@ -159,7 +159,9 @@ def test_tools_without_a_function_that_takes_a_decorator_are_left_out(
 from fastmcp.server import create_proxy
 def add(a: int, b: int) -> int: return a + b
 mcp.add_tool(Tool.from_function(functools.partial(add, 1), name="increment"))
-mcp.add_tool(Tool.from_function(lambda a: a, name="same"))
+same = lambda a: a
+same.__name__ = "same"
+mcp.tool(same)
 class Own(Tool):
     async def run(self, arguments): ...
 mcp.add_tool(Own(name="own", parameters={"type": "object"}))

@@ -18,7 +18,7 @@ from tests.soundness.budget import EXAMPLES, SEED
 from tests.survey.schemas import PROSE, Draw, Schema, Values
 
 FEW = settings(
-    max_examples=max(EXAMPLES // 2, 1),
+    max_examples=max(EXAMPLES // 4, 1),
     deadline=None,
     database=None,
     phases=(Phase.generate,),

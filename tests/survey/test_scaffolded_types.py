@@ -137,6 +137,7 @@ def test_a_type_hint_comes_to(hint: Any, written: str) -> None:
             "String @media_type(image/png) @encoding(base64)",
         ),
         ({"enum": [1.0, 2]}, "1 | 2"),
+        ({"enum": [None, True, 1.5, [], {}, 1], "type": ["boolean", "integer"]}, "true | 1"),
         ({"enum": ["a", 1], "type": "string"}, '"a"'),
         ({"enum": [1, "a"], "type": ["number", "null"]}, "1"),
         (
@@ -172,6 +173,8 @@ def test_a_schema_comes_to(schema: dict[str, Any], written: str) -> None:
         (False, "untyped", "takes no value at all"),
         ({"type": "file"}, "untyped", 'is of the type "file", which is not understood'),
         ({"$ref": "#/elsewhere"}, "untyped", "is not there"),
+        ({"type": "object", "propertyNames": {"type": "array"}}, "Hash[String, untyped]", "says more of its keys"),
+        ({"type": "object", "propertyNames": {"const": 1}}, "Hash[String, untyped]", "says more of its keys"),
         ({"not": {"type": "null"}}, "untyped", "has `not`, which no annotation says"),
         ({"enum": [1.5]}, "untyped", "there are no constants"),
         ({"enum": [1.5], "type": "number"}, "Float", "there are no constants"),
@@ -230,7 +233,7 @@ def test_a_default_is_written(schema: dict[str, Any], written: str) -> None:
     assert shown.get("default") == schema["default"]
 
 
-@pytest.mark.parametrize("default", ["two\nlines", "a\tb", 5, float("inf")])
+@pytest.mark.parametrize("default", ["two\nlines", "a\tb", 5, float("inf"), [float("inf")]])
 def test_a_default_that_cannot_be_written_stays_in_python_with_a_note(default: Any) -> None:
     proposal = propose("", {"type": "object", "properties": {"x": {"type": "string", "default": default}}}, None)
     assert str(proposal.parameters[0]) == "?x: String"
@@ -248,6 +251,22 @@ def test_a_default_that_holds_more_than_its_type_is_left_out_alone() -> None:
     assert [str(each) for each in proposal.parameters] == ["?x: row", "?y: Integer @default(2)"]
     assert [str(each) for each in proposal.aliases] == ["type row = { ?a: Integer @default(1) }"]
     assert [str(note) for note in proposal.notes] == ['`@default({"b": 1})` is left out: its type does not take it.']
+
+
+def test_a_type_that_is_tagged_by_its_example_alone_is_plain_without_it() -> None:
+    inner = {"type": "object", "properties": {"a": {}}, "examples": [{"b": 1}]}
+    proposal = propose("", {"type": "object", "properties": {"x": {"type": "array", "items": inner}}}, None)
+    assert str(proposal.parameters[0]) == "?x: Array[{ ?a: untyped }]"
+    assert str(proposal.notes[0]) == '`@example({"b": 1})` is left out: its type does not take it.'
+
+
+def test_an_example_beside_a_broken_pattern_is_left_out() -> None:
+    assert str(of_schema({"type": "string", "pattern": "(", "examples": ["a"]}).parameters[0]) == "x: String"
+
+
+def test_the_keys_of_a_hash_may_be_one_constant() -> None:
+    keys = {"type": "object", "propertyNames": {"const": "a"}}
+    assert str(of_schema(keys).parameters[0]) == 'x: Hash["a", untyped]'
 
 
 def test_lists_of_tuples_of_many_lengths_are_not_written_out() -> None:

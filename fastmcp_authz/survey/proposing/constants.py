@@ -42,13 +42,11 @@ def value_tag(called: str, value: Any) -> Tag | None:
         case str():
             is_plain = "\n" not in value and "\t" not in value and not _NOT_TEXT.search(value)
             return tag(called, value, quoted=True) if is_plain else None
-        case list() | dict():
+        case _:
             try:
                 return tag(called, json.dumps(value, allow_nan=False, ensure_ascii=bool(_NOT_TEXT.search(str(value)))))
             except ValueError:
                 return None
-        case _:
-            return None
 
 
 def name_tag(called: str, value: str) -> Tag | None:

@@ -43,7 +43,7 @@ def behind(fn: Callable[..., Any]) -> Behind | None:
             return None
         inner = inner.__func__
     inner = inspect.unwrap(inner)
-    if not isinstance(inner, FunctionType) or inner.__name__ == "<lambda>":
+    if not isinstance(inner, FunctionType) or inner.__code__.co_name == "<lambda>":
         return None
     line, header = _header(inner)
     return Behind(inner, Place(shown_path(Path(inner.__code__.co_filename)), line), tuple(header))
@@ -70,10 +70,9 @@ def _header(function: FunctionType) -> tuple[int, list[str]]:
     try:
         lines, first = inspect.getsourcelines(function)
         written = textwrap.dedent("".join(lines))
-        (definition,) = ast.parse(written).body
-    except (OSError, SyntaxError, TypeError, ValueError):
-        return first, unread
-    if not isinstance(definition, ast.FunctionDef | ast.AsyncFunctionDef):
+        kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
+        definition = next(each for each in ast.parse(written).body if isinstance(each, kinds))
+    except (OSError, SyntaxError, TypeError, StopIteration):
         return first, unread
     body = definition.body[0]
     begun = written.splitlines()[definition.lineno - 1 : body.lineno]

@@ -109,16 +109,18 @@ def _broken_head(field: Field, width: int) -> list[str]:
 def _with_tags(head: str, tags: Sequence[Tag], width: int, indent: str) -> list[str]:
     """A type, and its tags behind it, on lines of their own where they are too long."""
     lines = [head]
+    fresh = width - len(indent)
     for each in tags:
-        written = str(each)
-        if len(lines[-1]) + 1 + len(written) <= width:
+        written, room = str(each), width - len(lines[-1]) - 1
+        if len(written) <= room:
             lines[-1] += f" {written}"
-        elif len(indent) + len(written) <= width or not _PLAIN.fullmatch(each.value):
+        elif len(written) <= fresh or not _PLAIN.fullmatch(each.value):
             lines.append(indent + written)
         else:
-            words = _filled(written, width - len(indent))
-            lines += [indent + ("  " if at else "") + line for at, line in enumerate(words)]
-    return lines
+            first, *more = _filled(written, fresh - 2)
+            lines = [*lines[:-1], f"{lines[-1]} {first}"] if room >= fresh else [*lines, indent + first]
+            lines += [f"{indent}  {line}" for line in more]
+    return [line.rstrip() for line in lines]
 
 
 def _type_lines(node: Type, first: int, width: int) -> list[str]:
@@ -137,7 +139,7 @@ def _type_lines(node: Type, first: int, width: int) -> list[str]:
         case Tagged(type=inner, tags=tags, grouped=False) if not isinstance(inner, Union | Tagged):
             lines = _type_lines(inner, first, width)
             return [*lines[:-1], *_with_tags(lines[-1], tags, width if len(lines) > 1 else first, "  ")]
-        case Name(name=written, arguments=(*before, Record() | Name() as last)):
+        case Name(name=written, arguments=(*before, Record() | Name() | Tagged(type=Record() | Name()) as last)):
             opening = f"{written}[{''.join(f'{each}, ' for each in before)}"
             lines = _type_lines(last, first - len(opening), width)
             lines = [opening + lines[0], *lines[1:]]
