@@ -314,7 +314,7 @@ def _are_keys(keys: Said) -> bool:
             return all(isinstance(each, Literal) and isinstance(each.value, str) for each in members)
         case Literal(value=value):
             return isinstance(value, str)
-        case Name(name=written):
+        case Name(name=written, arguments=()):
             return written in ("String", "Date", "DateTime") or not (keys.tags or written in ("bool", "nil"))
         case _:
             return False
