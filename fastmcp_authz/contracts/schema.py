@@ -143,7 +143,8 @@ class _Emitter:
             case TupleOf(items=places):
                 first = [self.emit(place, (*path, "prefixItems", i)) for i, place in enumerate(places)]
                 bounds = {} if self._strict else {"minItems": len(places), "maxItems": len(places)}
-                return {"type": "array", "prefixItems": first, "items": False, **bounds}
+                prefix = {"prefixItems": first} if first else {}  # JSON Schema has no empty ones
+                return {"type": "array", **prefix, "items": False, **bounds}
             case MapOf(values=values, keys=keys):
                 schema: Schema = {
                     "type": "object",

@@ -44,8 +44,8 @@ def read_contract(
         name=fn.__name__,
         shared_types=shared_types,
         settings=settings,
-        prose_reader=_read_prose,
-        where=_shown(file),
+        prose_reader=read_prose,
+        where=shown_path(file),
         opening=lambda: _opening(fn),
         module_file=file if file.exists() else None,
         sketch=sketch(signature),
@@ -53,7 +53,7 @@ def read_contract(
     agreed = disagreements(signature, contract, place) if contract is not None else ()
     problems = [*found, *agreed, *also, *signature_problems(signature, place), *hint_problems(signature, place)]
     if contract is None or problems:
-        raise declaration_error(fn.__name__, f"{_shown(file)}:{line}", problems)
+        raise declaration_error(fn.__name__, f"{shown_path(file)}:{line}", problems)
     return contract
 
 
@@ -62,7 +62,7 @@ def _docstring(fn: Callable[..., Any], signature: Signature) -> str:
     if docstring is None:
         file, line = _place(fn)
         raise ContractError(
-            f"{fn.__name__} ({_shown(file)}:{line}) has no docstring.",
+            f"{fn.__name__} ({shown_path(file)}:{line}) has no docstring.",
             [
                 Problem(
                     "Its contract stands there, so it cannot be served. Write one, with `#:` for the inputs and "
@@ -79,7 +79,7 @@ def _docstring(fn: Callable[..., Any], signature: Signature) -> str:
     return f"{docstring}\n\n{' ' * margin}#: () -> output\n"
 
 
-def _read_prose(prose: str) -> tuple[str, Mapping[str, str]]:
+def read_prose(prose: str) -> tuple[str, Mapping[str, str]]:
     """FastMCP's own reading of Google, NumPy and Sphinx parameter sections."""
 
     def bearer() -> None: ...
@@ -114,7 +114,7 @@ def _place(fn: Callable[..., Any]) -> tuple[Path, int]:
     return Path(code.co_filename), code.co_firstlineno
 
 
-def _shown(file: Path) -> str:
+def shown_path(file: Path) -> str:
     """The file as an editor finds it: relative to where the program runs, if it lies there."""
     try:
         return str(file.relative_to(Path.cwd()))

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from fastmcp_authz.callers.scope import Authority
 from fastmcp_authz.errors import ConfigurationError
-from fastmcp_authz.serving._fastmcp import caches_are_public, caches_responses, wrapped_provider
+from fastmcp_authz.serving._fastmcp import caches_are_public, caches_responses, is_proxy, wrapped_provider
 from fastmcp_authz.serving.declaration import Declaration, carried
 from fastmcp_authz.serving.facades import Faceted
 from fastmcp_authz.serving.facets import NO_FACETS, Facets
@@ -99,6 +99,11 @@ def mounted_on(server: Server) -> Iterator[Server]:
     for provider in _leaves(server.providers):
         if isinstance(provider, FastMCPProvider):
             yield provider.server
+
+
+def proxies_on(server: Server) -> Iterator[Provider]:
+    """What would have to call another server for its tools."""
+    return (provider for provider in _leaves(server.providers) if is_proxy(provider))
 
 
 def stands_alone(server: Server) -> bool:

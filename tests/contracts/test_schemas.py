@@ -32,6 +32,7 @@ def field(type_: str) -> Any:
         ("Set[String]", {"type": "array", "items": {"type": "string"}, "uniqueItems": True}),
         ("Array", {"type": "array", "items": {}}),
         ("Hash", {"type": "object", "additionalProperties": {}}),
+        ("[]", {"type": "array", "items": False, "minItems": 0, "maxItems": 0}),
         (
             '["a", Integer]',
             {

@@ -1,0 +1,1 @@
+"""What a tool's JSON Schemas amount to in the annotation language, ready to paste."""
