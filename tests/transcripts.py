@@ -148,7 +148,7 @@ def _modules(folder: Path) -> Iterator[ModuleType]:
 async def answered(block: Block, stage: Stage) -> str:
     """A transcript with the answers to its questions."""
     lines: list[str] = []
-    async with _served(stage.scope) as app:
+    async with _served(stage.scope, anonymous=block.mark.startswith("as: ")) as app:
         for question in _QUESTION.finditer(block.text):
             who, path, asked = question["who"], question["path"] or "/mcp", question["asked"]
             lines.append(question[0])
@@ -169,12 +169,12 @@ class Everybody(TokenVerifier):
 
 
 @asynccontextmanager
-async def _served(scope: dict[str, Any]) -> AsyncIterator[Any]:
+async def _served(scope: dict[str, Any], *, anonymous: bool) -> AsyncIterator[Any]:
     mcp = scope["mcp"]
     if isinstance(mcp.auth, JWTVerifier):
         mcp.auth.jwks_uri, mcp.auth.public_key = None, KEYS.public_key  # whose keys the provider would publish
     app = scope.get("app") or mcp.http_app()
-    if mcp.auth is None:
+    if mcp.auth is None and not anonymous:
         mcp.auth = Everybody()
         app = scope["authz"].http_app()
     async with app.router.lifespan_context(app):
