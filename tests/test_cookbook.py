@@ -1,0 +1,88 @@
+"""Each recipe of the cookbook runs, and each caller gets what its transcript says, to the letter."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fastmcp_authz import Authz, Settings
+from fastmcp_authz.serving.authz import ToolOptions
+from tests.transcripts import DOCS, Recipe, blocks, played, recipes, shared
+
+PAGES = sorted(str(path.relative_to(DOCS)) for path in (DOCS / "cookbook").glob("*.md"))
+RECIPES = [recipe for page in PAGES if page != "cookbook/index.md" for recipe in recipes(page)]
+
+
+@pytest.mark.parametrize("recipe", RECIPES, ids=str)
+async def test_a_recipe_does_what_its_transcripts_say(recipe: Recipe) -> None:
+    told = await played(recipe)
+    assert told, "a recipe shows what its callers get"
+    for block, answer in told:
+        assert answer == block.text
+
+
+def test_there_are_many_recipes_and_each_asks_as_two_callers_or_more() -> None:
+    assert len(RECIPES) >= 24
+    for recipe in RECIPES:
+        asked = "".join(block.text for block in recipe.blocks if block.kind == "text")
+        callers = set(re.findall(r"^([\w-]+)(?: /\S+)?> ", asked, re.MULTILINE)) - {"server"}
+        assert len(callers) >= 2, recipe
+
+
+def test_recipes_are_short() -> None:
+    for recipe in RECIPES:
+        for block in recipe.blocks:
+            lines = [line for line in block.text.splitlines() if line.strip()]
+            assert len(lines) <= 45, recipe
+            assert max(map(len, lines)) <= 120, recipe
+
+
+def test_every_page_is_in_the_table_of_the_first() -> None:
+    index = (DOCS / "cookbook/index.md").read_text(encoding="utf-8")
+    assert {f"cookbook/{link}" for link in re.findall(r"\]\((\w+\.md)\) \|", index)} == {*PAGES} - {"cookbook/index.md"}
+
+
+def test_what_the_table_for_rubyists_names_is_there() -> None:
+    page = (DOCS / "cookbook/ruby.md").read_text(encoding="utf-8")
+    table = page.split("\n## Names\n")[1].split("\n## ")[0]
+    ours = [row.split(" | ")[-1] for row in table.splitlines() if row.startswith("| ")]
+    named = {name for cell in ours for name in re.findall(r"`(\w+)=", cell)}
+    assert len(named) > 15
+    known = {*ToolOptions.__annotations__, *Authz.__init__.__annotations__, *Settings.model_fields}
+    for base in ToolOptions.__mro__[1:]:
+        known |= {*getattr(base, "__annotations__", {})}
+    for base in getattr(ToolOptions, "__orig_bases__", ()):
+        known |= {*base.__annotations__}
+    assert named <= known
+
+
+def test_the_tests_that_the_pages_show_pass(tmp_path: Path) -> None:
+    """The files of the first steps, and of the recipe for tests, each in a folder as a reader would have them."""
+    testing = pytest.importorskip("fastmcp_authz.testing")
+    if not hasattr(testing, "FakeContext"):
+        pytest.skip("what these tests import is not there yet")
+    run: list[Path] = []
+    for name, page in ("start", "start.md"), ("recipe", "cookbook/running.md"):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "callers.py").write_text(shared(), encoding="utf-8")
+        for block in blocks((DOCS / page).read_text(encoding="utf-8")):
+            if block.title.endswith(".py"):
+                (folder / block.title).write_text(block.text, encoding="utf-8")
+        assert importlib.util.find_spec("pytest_asyncio")
+        run.append(folder)
+    for folder in run:
+        done = subprocess.run(
+            [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-o", "asyncio_mode=auto", "--rootdir", "."],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert re.search(r"\d passed", done.stdout)
