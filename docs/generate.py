@@ -2,8 +2,8 @@
 
     python docs/generate.py
 
-What there is comes from the grammar (`annotations/rbs.peg`) and the tables (`contracts/names.py`, `contracts/tags.py`), and
-each JSON Schema from the library itself. Only the sentences and the examples are here; one that lacks is a `KeyError`.
+What there is comes from the grammar (`annotations/rbs.peg`) and the tables (`contracts/names.py`, `contracts/tags.py`),
+and each JSON Schema from the library itself. Only sentences and examples are here; one that lacks is a `KeyError`.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ GENERIC_EXAMPLES: Final = {
 FORMS: Final = {
     "scalar": (
         "Names and literals",
-        "A base type, a name of your own, or a literal. A trailing `?` lets it be null, a union of literals is an enum.",
+        "A base type, a name of your own, or a literal. A trailing `?` lets it be null. A union of literals is an enum.",
         'size: Integer, unit: "cm" | "in", ?colour: String?, kind: :plain',
     ),
     "generic": (
@@ -69,7 +69,8 @@ FORMS: Final = {
     ),
     "record": (
         "Records",
-        "An object with these fields. `?` before a name lets it be left out, `?` behind a type lets it be null: the two are apart.",
+        "An object with these fields. `?` before a name lets it be left out, `?` behind a type lets it be null: the "
+        "two are apart.",
         'address: { street: String, ?zip: String, "care of": String? }',
     ),
     "tuple": ("Tuples", "A list of fixed length, each place with a type of its own.", "point: [Float, Float]"),
@@ -80,8 +81,8 @@ FORMS: Final = {
 OPERATORS: Final = {
     "|": (
         "Unions",
-        "One of these. Members that no value can both fit become `oneOf`, others `anyOf`. Of what a function returns, the member is taken "
-        "that keeps most of it.",
+        "One of these. Members that no value can both fit become `oneOf`, others `anyOf`. Of what a "
+        "function returns, the member is taken that keeps most of it.",
         "to: { kind: :mail, address: String } | { kind: :sms, number: String }",
     ),
     "&": ("Merged records", "One record with the fields of both.", "who: { name: String } & { ?age: Integer }"),
@@ -91,7 +92,8 @@ OPERATORS: Final = {
 BLOCKS: Final = {
     "alias": (
         "Types of your own",
-        "Over as many lines as a bracket is open, or a `|` begins the next. They may take arguments, and refer to themselves.",
+        "Over as many lines as a bracket is open, or a `|` begins the next. They may take arguments, and refer to "
+        "themselves.",
         "@rbs type page[T] = { items: Array[T], next: Integer? }\n"
         "@rbs type note = { title: String, ?parent: note }\n"
         "@rbs type output = page[note]\n",
@@ -99,14 +101,15 @@ BLOCKS: Final = {
     ),
     "import": (
         "Imports",
-        "`@rbs import NAME` takes in `NAME.rbs` from `sig/shared`, beside the module or in a folder above it. In such a file types stand "
-        "without `@rbs`; here it is `type money = { amount: Float, currency: \"EUR\" | \"NOK\" }`.",
+        "`@rbs import NAME` takes in `NAME.rbs` from `sig/shared`, beside the module or in a folder above it. In such a "
+        'file types stand without `@rbs`; here it is `type money = { amount: Float, currency: "EUR" | "NOK" }`.',
         "@rbs import money\n@rbs type output = { total: money }\n",
         "output",
     ),
     "signature": (
         "Signatures",
-        "The inputs, each line with `#:` before it. What follows `->` is for readers. A function without parameters needs none.",
+        "The inputs, each line with `#:` before it. What follows `->` is for readers. A function without parameters "
+        "needs none.",
         "#: (\n#:   word: String @min(1),   # a comment\n#:   ?limit: Integer @default(20)\n#: ) -> output\n",
         "input",
     ),
@@ -138,12 +141,16 @@ TAGS: Final = {
         "The least value, or the least length.",
         "name: String @min(1), age: Integer @min(0), ids: Array[Integer] @min(1), by_day: Hash[String, Float] @min(1)",
     ),
-    "max": ("The greatest value, or the greatest length.", "name: String @max(80), ids: Array[Integer] @max(500)"),
+    "max": (
+        "The greatest value, or the greatest length.",
+        "name: String @max(80), age: Integer @max(150), ids: Array[Integer] @max(9), by_day: Hash[String, Float] @max(7)",
+    ),
     "exclusive_min": ("Above this.", "share: Float @exclusive_min(0)"),
     "exclusive_max": ("Below this.", "share: Float @exclusive_max(1.0)"),
     "multiple_of": ("A multiple of this.", "minutes: Integer @multiple_of(15)"),
     "pattern": (
-        "Text in which the expression is found; anchor it with `^` and `$`. The docstring has to be raw (`r\"\"\"`) for a backslash.",
+        'Text in which the expression is found; anchor it with `^` and `$`. The docstring has to be raw (`r"""`) for a '
+        "backslash.",
         r"month: String @pattern(^\d{4}-\d{2}$)",
     ),
     "format": ("Text of a known format. It is enforced.", "to: String @format(email)"),
@@ -165,12 +172,12 @@ TAGS: Final = {
     "write_only": ("A mark. Nothing is refused.", "password: String @write_only()"),
     "default": (
         "What the function gets where the caller leaves it out, in place of Python's default.",
-        "?limit: Integer @default(20), ?units: Array[String] @default([\"cm\", \"kg\"])",
+        '?limit: Integer @default(20), ?units: Array[String] @default(["cm", "kg"])',
     ),
     "example": ("An example, for models. Repeat it for more.", "word: String @example(plan) @example(budget)"),
     "default_for": (
-        "The caller's own default: `current_user.default_for(\"time_zone\")`; here that is `Europe/Oslo`. None, or one that does not fit, "
-        "leaves `@default`.",
+        'The caller\'s own default: `current_user.default_for("time_zone")`; here that is `Europe/Oslo`. None, or one '
+        "that does not fit, leaves `@default`.",
         "?time_zone: String @default(UTC) @default_for(:time_zone)",
     ),
     "depends_on": (
@@ -178,7 +185,7 @@ TAGS: Final = {
         "?step: String, ?reason: String @depends_on(:step)",
     ),
     "nullable": (
-        "With `nullable_inputs=\"opt-in\"`, what lets an input be null; else a mark. The type must be nilable.",
+        'With `nullable_inputs="opt-in"`, what lets an input be null; else a mark. The type must be nilable.',
         "?colour: String? @nullable()",
     ),
 }
@@ -213,28 +220,31 @@ _HEAD = """\
 
 # Annotations
 
-What may stand in the docstring of a tool, and the JSON Schema that comes of it. Each schema on this page was made by the library.
-[The specification](specification.md) has the rules; a mistake fails at import, with the line and what to write instead.
+What may stand in the docstring of a tool, and the JSON Schema that comes of it. Each schema on this page was made by
+the library. [The specification](specification.md) has the rules; a mistake fails at import, with the line and what to
+write instead.
 """
 
 _TAGS_HEAD = """\
-Tags stand behind a type, `@name(value)`, always with parentheses. A line break in a value reads as a blank; `\\(`, `\\)` and `\\\\` are
-escapes. Constraints hold for what callers send and for what functions return. A use may only narrow what the named type says.
+Tags stand behind a type, `@name(value)`, always with parentheses. A line break in a value reads as a blank;
+`\\(`, `\\)` and `\\\\` are escapes. Constraints hold for what callers send and for what functions return. A use may
+only narrow what the named type says.
 """
 
 _PREDICATES = """\
 ## Predicates
 
-Every other `@name(value)` is a question to the context of the caller: `context.name(value)`. The field, input or member of a union is
-there for those alone for whom the answer is `True`. Several on one thing must all hold.
+Every other `@name(value)` is a question to the context of the caller: `context.name(value)`. The field, input or member
+of a union is there for those alone for whom the answer is `True`. Several on one thing must all hold.
 
 | written | asked |
 |---|---|
-| `@requires(:admin)` | `context.requires("admin")`, or `context.current_user.can("admin")` where there is no `requires` |
+| `@requires(:admin)` | `context.requires("admin")`; without it, `context.current_user.can("admin")` |
 | `@feature(:sms)` | `context.feature("sms")` |
 | `@plan(gold)`, `@level(3)` | `context.plan("gold")`, `context.level(3)` |
 
-A name that is one slip away from a tag, from `requires` or from `feature` is an error, unless `known_predicates={"..."}` declares it.
+A name that is one slip away from a tag, from `requires` or from `feature` is an error, unless
+`known_predicates={"..."}` declares it.
 """
 
 

@@ -78,7 +78,18 @@ def test_the_tests_that_the_pages_show_pass(tmp_path: Path) -> None:
         run.append(folder)
     for folder in run:
         done = subprocess.run(
-            [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-o", "asyncio_mode=auto", "--rootdir", "."],
+            [
+                sys.executable,
+                "-m",
+                "pytest",
+                "-q",
+                "-p",
+                "no:cacheprovider",
+                "-o",
+                "asyncio_mode=auto",
+                "--rootdir",
+                ".",
+            ],
             cwd=folder,
             capture_output=True,
             text=True,

@@ -142,9 +142,12 @@ async def played(recipe: Recipe) -> list[tuple[Block, str]]:
 def _modules(folder: Path) -> Iterator[ModuleType]:
     server, callers = ModuleType("server"), ModuleType("callers")
     server.__file__ = str(folder / "server.py")
-    with patch.dict(sys.modules, {"server": server, "callers": callers}):
+    sys.modules |= {"server": server, "callers": callers}
+    try:
         exec(compile(shared(), "callers.py", "exec", dont_inherit=True), callers.__dict__)
         yield server
+    finally:
+        del sys.modules["server"], sys.modules["callers"]
 
 
 async def answered(block: Block, stage: Stage) -> str:
@@ -195,7 +198,7 @@ async def _client(mark: str, who: str, path: str, app: Any, stage: Stage) -> Asy
     token = who
     if isinstance(mcp.auth, JWTVerifier):
         token = KEYS.create_token(
-            subject=who, issuer=mcp.auth.issuer, audience=mcp.auth.audience, additional_claims=stage.claims[who]
+            who, str(mcp.auth.issuer), audience=mcp.auth.audience, additional_claims=stage.claims[who]
         )
     headers = {how: who} if how else {"Authorization": f"Bearer {token}"}
     async with ASGIServer(f"http://127.0.0.1{path}", app, "http").client(headers=headers) as client:

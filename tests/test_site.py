@@ -1,0 +1,189 @@
+"""The documentation as a site: it builds without a warning, its links lead somewhere, and what it shows was run."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import logging
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mkdocs.commands.build import build
+from mkdocs.config import load_config
+from mkdocs.config.defaults import MkDocsConfig
+
+from docs import generate
+from fastmcp_authz.commands.app import run
+from fastmcp_authz.commands.explain import explain
+from fastmcp_authz.contracts.names import BASES, GENERICS
+from fastmcp_authz.contracts.tags import RULES
+from tests.transcripts import DOCS, blocks
+
+ROOT = DOCS.parent
+PAGES = {str(path.relative_to(DOCS)): path.read_text(encoding="utf-8") for path in sorted(DOCS.rglob("*.md"))}
+
+CLAIMED = {
+    "index.md": "test_site.py",
+    "start.md": "test_cookbook.py",
+    "how-it-works.md": "test_site.py",
+    "dialects.md": "test_docs.py",
+    "domains.md": "test_docs.py",
+    "performance.md": "test_docs.py",
+    "results.md": "test_docs.py",
+    "security.md": "test_docs.py",
+    "specification.md": "test_docs.py",
+}
+"""Who runs the Python of each page; that of the cookbook is run by test_cookbook.py, all of it."""
+ELSEWHERE = ("commands/", "testing.md")
+"""Pages with tests beside the tests of what they are about."""
+
+
+def navigation(part: Any) -> list[str]:
+    """The pages of `nav`, in order."""
+    if isinstance(part, str):
+        return [part]
+    return [page for each in (part.values() if isinstance(part, dict) else part) for page in navigation(each)]
+
+
+@pytest.fixture
+def config(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> MkDocsConfig:
+    """`mkdocs.yml`, read as `mkdocs build --strict` reads it."""
+    monkeypatch.setenv("NO_MKDOCS_2_WARNING", "1")  # an advertisement of mkdocs-material for what follows it
+    return load_config(str(ROOT / "mkdocs.yml"), site_dir=str(tmp_path / "site"), strict=True)
+
+
+def anchors(text: str) -> set[str]:
+    """The anchors of a page's headings, as MkDocs makes them."""
+    prose = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+    titles = re.findall(r"^#+ (.+)$", prose, re.MULTILINE)
+    return {re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", title).strip().lower()) for title in titles}
+
+
+def test_the_site_builds_without_a_warning(
+    config: MkDocsConfig, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.WARNING, "mkdocs"):
+        build(config)
+    assert [record.getMessage() for record in caplog.records if record.name.startswith("mkdocs")] == []
+
+    for page in PAGES:
+        path = tmp_path / "site" / page
+        html = (path if path.name == "index.md" else path.with_suffix("") / "index.md").with_suffix(".html")
+        text = html.read_text(encoding="utf-8")
+        assert "fonts.googleapis.com" not in text
+        assert not re.findall(r'<(?:script|link|img)[^>]+(?:src|href)="(?:https?:)?//', text)
+    found = json.loads((tmp_path / "site/search/search_index.json").read_text(encoding="utf-8"))
+    assert any("Keycloak" in document["title"] for document in found["docs"])
+    assert not [*(tmp_path / "site").rglob("*.py")]
+
+
+def test_each_page_is_in_the_navigation_once(config: MkDocsConfig) -> None:
+    assert sorted(navigation(config.nav)) == sorted(PAGES)
+
+
+def test_the_site_has_what_readers_want(config: MkDocsConfig) -> None:
+    theme = config.theme
+    assert theme["font"] is False
+    assert {each["scheme"] for each in theme["palette"]} == {"default", "slate"}
+    assert {"content.code.copy", "navigation.sections"} <= {*theme["features"]}
+    assert "material/search" in config.plugins
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_between_pages_lead_somewhere(page: str) -> None:
+    prose = re.sub(r"^```.*?^```$|`[^`\n]+`", "", PAGES[page], flags=re.MULTILINE | re.DOTALL)
+    for link in re.findall(r"\]\(([^)\s]+)\)", prose):
+        if link.startswith("https://"):
+            continue
+        path, _, anchor = link.partition("#")
+        target = (DOCS / page).parent / path if path else DOCS / page
+        name = str(target.resolve().relative_to(DOCS))
+        assert name in PAGES, link
+        assert not anchor or anchor in anchors(PAGES[name]), link
+
+
+def test_all_python_of_the_documentation_is_run_by_some_test() -> None:
+    for page, text in PAGES.items():
+        if page.startswith(("cookbook/", *ELSEWHERE)) or "```python" not in text:
+            continue
+        claimant = (ROOT / "tests" / CLAIMED[page]).read_text(encoding="utf-8")
+        assert f'"{page}"' in claimant, page
+    # Of the cookbook only sections are run, and the file that they share.
+    for page, text in PAGES.items():
+        if page.startswith("cookbook/"):
+            outside = [block.title for block in blocks(text, 0, re.search(r"^## |\Z", text, re.MULTILINE).start())]  # type: ignore[union-attr]
+            assert outside == [], page
+    assert [block.title for block in blocks(PAGES["cookbook/index.md"])] == ["callers.py"]
+    for page, text in PAGES.items():
+        assert text.count("\n```") == 2 * len([*blocks(text)]), f"{page} has a block that no test would see"
+
+
+def test_the_example_of_the_first_page(capsys: pytest.CaptureFixture[str]) -> None:
+    (block,) = (block for block in blocks(PAGES["index.md"]) if block.kind == "python")
+    scope: dict[str, Any] = {"__name__": "server"}
+    exec(compile(block.text, "index.md", "exec", dont_inherit=True), scope)
+    from fastmcp_authz import ToolContract
+
+    contract = ToolContract.parse(inspect.getdoc(scope["find_notes"].__wrapped__) or "")
+    reader, admin = (
+        contract.view(type("Context", (), {"requires": lambda self, flag, has=has: flag in has})())
+        for has in ({"read"}, {"read", "admin"})
+    )
+    answer = scope["find_notes"].__wrapped__("plan")
+    assert reader.filter_output(answer) == {"notes": [{"title": "Plan"}]}
+    assert admin.filter_output(answer) == answer
+    assert ({*reader.input_schema["properties"]}, {*admin.input_schema["properties"]}) == (
+        {"word"},
+        {"word", "deleted"},
+    )
+
+
+def test_the_example_of_the_page_on_how_it_works(capsys: pytest.CaptureFixture[str]) -> None:
+    _, source, printed = blocks(PAGES["how-it-works.md"])
+    exec(compile(source.text, "how-it-works.md", "exec", dont_inherit=True), {"__name__": "watched"})
+    assert capsys.readouterr().out == printed.text
+
+
+def test_the_files_that_the_page_on_how_it_works_names_are_there() -> None:
+    named = re.findall(r"`((?:contracts|callers|serving|tests)/[\w./]+)`", PAGES["how-it-works.md"])
+    assert len(named) > 10
+    for name in named:
+        assert (ROOT / name).exists() or (ROOT / "fastmcp_authz" / name).exists(), name
+
+
+def test_the_commands_of_the_first_steps_print_what_the_page_says(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if "NotImplementedError" in inspect.getsource(explain):
+        pytest.skip("the commands are not there yet")
+    page = [*blocks(PAGES["start.md"])]
+    server = next(block for block in page if block.title == "server.py")
+    (tmp_path / "server.py").write_text(server.text, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    shown = [block.text.partition("\n") for block in page if block.kind == "console"]
+    assert len(shown) == 2
+    for command, _, printed in shown:
+        run(shlex.split(command.removeprefix("$ fastmcp-authz ")))
+        assert capsys.readouterr().out == printed
+
+
+def test_the_reference_is_what_the_code_says() -> None:
+    assert PAGES["annotations.md"] == generate.page(), "run `python docs/generate.py`"
+
+
+def test_the_reference_has_every_type_form_and_tag_and_nothing_else() -> None:
+    assert generate.TYPES.keys() == {*BASES, *GENERICS}
+    assert generate.GENERIC_EXAMPLES.keys() == GENERICS.keys()
+    assert generate.FORMS.keys() == {*generate.alternatives("form")} - {"misplaced"}
+    assert generate.OPERATORS.keys() == {*generate.operators()}
+    assert generate.TAGS.keys() == RULES.keys()
+    for rule in RULES.values():
+        section = re.split(r"\n##", PAGES["annotations.md"].split(f"\n### @{rule.name}")[1])[0]
+        _, emitted = blocks(section)
+        assert json.loads(emitted.text)
+        for keyword in {*rule.limits.values(), *([rule.note] if rule.note else [])}:
+            assert f'"{keyword}"' in emitted.text
