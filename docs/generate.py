@@ -59,7 +59,7 @@ GENERIC_EXAMPLES: Final = {
 FORMS: Final = {
     "scalar": (
         "Names and literals",
-        "A base type, a name of your own, or a literal. A trailing `?` lets it be null. A union of literals is an enum.",
+        "A base type, a name of yours, or a literal. A trailing `?` lets it be null. A union of literals is an enum.",
         'size: Integer, unit: "cm" | "in", ?colour: String?, kind: :plain',
     ),
     "generic": (
@@ -101,7 +101,7 @@ BLOCKS: Final = {
     ),
     "import": (
         "Imports",
-        "`@rbs import NAME` takes in `NAME.rbs` from `sig/shared`, beside the module or in a folder above it. In such a "
+        "`@rbs import NAME` takes in `NAME.rbs` from `sig/shared`, beside the module or in a folder above. In such a "
         'file types stand without `@rbs`; here it is `type money = { amount: Float, currency: "EUR" | "NOK" }`.',
         "@rbs import money\n@rbs type output = { total: money }\n",
         "output",
@@ -143,7 +143,7 @@ TAGS: Final = {
     ),
     "max": (
         "The greatest value, or the greatest length.",
-        "name: String @max(80), age: Integer @max(150), ids: Array[Integer] @max(9), by_day: Hash[String, Float] @max(7)",
+        "name: String @max(80), age: Integer @max(99), ids: Array[Integer] @max(9), rates: Hash[String, Float] @max(7)",
     ),
     "exclusive_min": ("Above this.", "share: Float @exclusive_min(0)"),
     "exclusive_max": ("Below this.", "share: Float @exclusive_max(1.0)"),
