@@ -306,10 +306,10 @@ def _block(rule: str) -> str:
 
 def _tag(rule: Rule) -> str:
     said, example = TAGS[rule.name]
-    rows = [("on", _applies(rule)), ("value", READS[rule.reads.__name__]), ("emits", _emits(rule))]
-    table = "\n".join(f"| {head} | {cell} |" for head, cell in rows)
+    facts = (("On", _applies(rule)), ("Value", READS[rule.reads.__name__]), ("Emits", _emits(rule)))
+    listed = "\n".join(f"- **{head}**: {fact}" for head, fact in facts)
     value = "()" if rule.reads.__name__ == "_nothing" else ""
-    return f"### @{rule.name}{value}\n\n{said}\n\n| | |\n|---|---|\n{table}\n\n{_example(example)}"
+    return f"### @{rule.name}{value}\n\n{said}\n\n{listed}\n\n{_example(example)}"
 
 
 def _applies(rule: Rule) -> str:

@@ -42,7 +42,7 @@ from mcp_types import Tool
 
 DOCS = Path(__file__).parents[1] / "docs"
 KEYS = RSAKeyPair.generate()
-WIDTH = 116
+WIDTH = 104
 """Where a line of a transcript is cut."""
 
 _BLOCK = re.compile(
