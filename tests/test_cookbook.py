@@ -7,12 +7,15 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+from fastmcp.server.auth.providers.jwt import RSAKeyPair
+from fastmcp.utilities.tests import asgi_server
 
 from fastmcp_authz import Authz, Settings
 from fastmcp_authz.serving.authz import ToolOptions
-from tests.transcripts import DOCS, Recipe, blocks, played, recipes, shared
+from tests.transcripts import DOCS, KEYS, Recipe, blocks, played, recipes, shared
 
 PAGES = sorted(str(path.relative_to(DOCS)) for path in (DOCS / "cookbook").glob("*.md"))
 RECIPES = [recipe for page in PAGES if page != "cookbook/index.md" for recipe in recipes(page)]
@@ -24,6 +27,22 @@ async def test_a_recipe_does_what_its_transcripts_say(recipe: Recipe) -> None:
     assert told, "a recipe shows what its callers get"
     for block, answer in told:
         assert answer == block.text
+
+
+async def test_a_token_that_nobody_signed_never_gets_to_the_context() -> None:
+    signed = [recipe for recipe in RECIPES if recipe.page == "cookbook/identity.md"][:4]
+    for recipe in signed:
+        scope: dict[str, Any] = {"__name__": "server"}
+        for block in recipe.blocks:
+            if block.kind == "python":
+                exec(compile(block.text, "server.py", "exec", dont_inherit=True), scope)
+        scope["mcp"].auth.jwks_uri, scope["mcp"].auth.public_key = None, KEYS.public_key
+        strange = RSAKeyPair.generate().create_token(
+            issuer=scope["verifier"].issuer, audience=scope["verifier"].audience
+        )
+        async with asgi_server(scope["mcp"]) as serving, serving.http_client() as client:
+            answer = await client.post("/mcp", headers={"Authorization": f"Bearer {strange}"}, json={})
+        assert answer.status_code == 401
 
 
 def test_there_are_many_recipes_and_each_asks_as_two_callers_or_more() -> None:
