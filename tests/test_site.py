@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import json
 import logging
 import re
 import shlex
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
+from fastmcp import FastMCP
 from fastmcp.server.auth import StaticTokenVerifier
 from fastmcp.utilities.tests import asgi_server
 from mkdocs.commands.build import build
@@ -18,8 +22,10 @@ from mkdocs.config import load_config
 from mkdocs.config.defaults import MkDocsConfig
 
 from docs import generate
+from fastmcp_authz import Authz
 from fastmcp_authz.commands.app import run
 from fastmcp_authz.commands.explain import explain
+from fastmcp_authz.commands.scaffold import scaffold
 from fastmcp_authz.contracts.names import BASES, GENERICS
 from fastmcp_authz.contracts.tags import RULES
 from tests.transcripts import DOCS, blocks
@@ -160,11 +166,16 @@ def test_the_files_that_the_page_on_how_it_works_names_are_there() -> None:
         assert (ROOT / name).exists() or (ROOT / "fastmcp_authz" / name).exists(), name
 
 
+def skip_until_there(command: Callable[..., Any]) -> None:
+    """Skips a test of a command that is but a name so far."""
+    if "NotImplementedError" in inspect.getsource(command):
+        pytest.skip(f"{command.__name__} is not there yet")
+
+
 def test_the_commands_of_the_first_steps_print_what_the_page_says(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if "NotImplementedError" in inspect.getsource(explain):
-        pytest.skip("the commands are not there yet")
+    skip_until_there(explain)
     page = [*blocks(PAGES["start.md"])]
     server = next(block for block in page if block.title == "server.py")
     (tmp_path / "server.py").write_text(server.text, encoding="utf-8")
@@ -175,6 +186,27 @@ def test_the_commands_of_the_first_steps_print_what_the_page_says(
     for command, _, printed in shown:
         run(shlex.split(command.removeprefix("$ fastmcp-authz ")))
         assert capsys.readouterr().out == printed
+
+
+async def test_the_code_of_the_page_on_scaffold(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    skip_until_there(scaffold)
+    function, annotated, guarded = [
+        block.text for block in blocks(PAGES["commands/scaffold.md"]) if block.kind == "python"
+    ]
+    head = (
+        "from typing import Annotated\nfrom fastmcp import FastMCP\nfrom pydantic import Field\n\nmcp = FastMCP('x')\n"
+    )
+    (tmp_path / "server.py").write_text(f"{head}\n{function}", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert await asyncio.to_thread(run, ["scaffold", "server.py"]) == 0
+    assert annotated in capsys.readouterr().out
+    document = {"openapi": "3.1.0", "info": {"title": "Orders", "version": "1"}, "paths": {}}
+    async with httpx2.AsyncClient(base_url="https://orders.example.org") as client:
+        scope = {"FastMCP": FastMCP, "Authz": Authz, "document": document, "client": client, "build_context": print}
+        exec(guarded, scope)
+        assert scope["api"] is not scope["mcp"]
 
 
 def test_the_reference_is_what_the_code_says() -> None:
