@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 import subprocess
 import sys
@@ -82,10 +81,7 @@ def test_what_the_table_for_rubyists_names_is_there() -> None:
 
 def test_the_tests_that_the_pages_show_pass(tmp_path: Path) -> None:
     """The files of the first steps, and of the recipe for tests, each in a folder as a reader would have them."""
-    testing = pytest.importorskip("fastmcp_authz.testing")
-    if not hasattr(testing, "FakeContext"):
-        pytest.skip("what these tests import is not there yet")
-    run: list[Path] = []
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-o", "asyncio_mode=auto"]
     for name, page in ("start", "start.md"), ("recipe", "cookbook/running.md"):
         folder = tmp_path / name
         folder.mkdir()
@@ -93,26 +89,6 @@ def test_the_tests_that_the_pages_show_pass(tmp_path: Path) -> None:
         for block in blocks((DOCS / page).read_text(encoding="utf-8")):
             if block.title.endswith(".py"):
                 (folder / block.title).write_text(block.text, encoding="utf-8")
-        assert importlib.util.find_spec("pytest_asyncio")
-        run.append(folder)
-    for folder in run:
-        done = subprocess.run(
-            [
-                sys.executable,
-                "-m",
-                "pytest",
-                "-q",
-                "-p",
-                "no:cacheprovider",
-                "-o",
-                "asyncio_mode=auto",
-                "--rootdir",
-                ".",
-            ],
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        done = subprocess.run([*command, "--rootdir", "."], cwd=folder, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
-        assert re.search(r"\d passed", done.stdout)
+        assert re.search(r"\b[23] passed", done.stdout)
