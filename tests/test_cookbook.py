@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import subprocess
 import sys
@@ -14,7 +15,7 @@ from fastmcp.utilities.tests import asgi_server
 
 from fastmcp_authz import Authz, Settings
 from fastmcp_authz.serving.authz import ToolOptions
-from tests.transcripts import DOCS, KEYS, Recipe, blocks, played, recipes, shared
+from tests.transcripts import DOCS, KEYS, Recipe, blocks, modules, played, recipes
 
 PAGES = sorted(str(path.relative_to(DOCS)) for path in (DOCS / "cookbook").glob("*.md"))
 RECIPES = [recipe for page in PAGES if page != "cookbook/index.md" for recipe in recipes(page)]
@@ -79,16 +80,25 @@ def test_what_the_table_for_rubyists_names_is_there() -> None:
     assert named <= known
 
 
-def test_the_tests_that_the_pages_show_pass(tmp_path: Path) -> None:
-    """The files of the first steps, and of the recipe for tests, each in a folder as a reader would have them."""
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-o", "asyncio_mode=auto"]
-    for name, page in ("start", "start.md"), ("recipe", "cookbook/running.md"):
-        folder = tmp_path / name
-        folder.mkdir()
-        (folder / "callers.py").write_text(shared(), encoding="utf-8")
-        for block in blocks((DOCS / page).read_text(encoding="utf-8")):
-            if block.title.endswith(".py"):
-                (folder / block.title).write_text(block.text, encoding="utf-8")
-        done = subprocess.run([*command, "--rootdir", "."], cwd=folder, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stdout + done.stderr
-        assert re.search(r"\b[23] passed", done.stdout)
+def test_the_first_test_of_a_reader_passes(tmp_path: Path) -> None:
+    """In a process of its own, as the page says it is run: the plugin is found, and nothing of ours is set up."""
+    for block in blocks((DOCS / "start.md").read_text(encoding="utf-8")):
+        if block.title.endswith(".py"):
+            (tmp_path / block.title).write_text(block.text, encoding="utf-8")
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-o", "asyncio_mode=auto", "--rootdir", "."]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "2 passed" in done.stdout
+
+
+async def test_the_tests_of_the_recipe_for_tests_pass(authz_caller: Any, tmp_path: Path) -> None:
+    (recipe,) = (recipe for recipe in RECIPES if recipe.title == "Test it")
+    server, tests = [block for block in recipe.blocks if block.kind == "python"]
+    with modules(tmp_path) as module:
+        exec(compile(server.text, "server.py", "exec", dont_inherit=True), module.__dict__)
+        scope: dict[str, Any] = {"__name__": "test_server"}
+        exec(compile(tests.text, "test_server.py", "exec", dont_inherit=True), scope)
+        await scope["test_readers_cannot_look_into_the_bin"](authz_caller)
+        for name in ("test_paths_are_for_admins", "test_the_function_by_itself"):
+            await asyncio.to_thread(scope[name])
+    assert len([name for name in scope if name.startswith("test_")]) == 3

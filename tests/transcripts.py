@@ -128,7 +128,7 @@ class Stage:
 async def played(recipe: Recipe) -> list[tuple[Block, str]]:
     """The recipe's transcripts, each with what it says when its questions are asked now."""
     told: list[tuple[Block, str]] = []
-    with tempfile.TemporaryDirectory() as folder, _modules(Path(folder)) as module:
+    with tempfile.TemporaryDirectory() as folder, modules(Path(folder)) as module:
         stage = Stage(module, Path(folder))
         for block in recipe.blocks:
             if block.kind == "text":
@@ -139,7 +139,8 @@ async def played(recipe: Recipe) -> list[tuple[Block, str]]:
 
 
 @contextmanager
-def _modules(folder: Path) -> Iterator[ModuleType]:
+def modules(folder: Path) -> Iterator[ModuleType]:
+    """The module `server`, empty so far, with `callers` beside it."""
     server, callers = ModuleType("server"), ModuleType("callers")
     server.__file__ = str(folder / "server.py")
     sys.modules |= {"server": server, "callers": callers}
