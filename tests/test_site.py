@@ -81,7 +81,7 @@ def test_the_site_builds_without_a_warning(
         assert not re.findall(r'<(?:script|link|img)[^>]+(?:src|href)="(?:https?:)?//', text)
     found = json.loads((tmp_path / "site/search/search_index.json").read_text(encoding="utf-8"))
     assert any("Keycloak" in document["title"] for document in found["docs"])
-    assert not [*(tmp_path / "site").rglob("*.py")]
+    assert not [*(tmp_path / "site").rglob("*.py*")]
 
 
 def test_each_page_is_in_the_navigation_once(config: MkDocsConfig) -> None:
