@@ -5,12 +5,10 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Mapping
 from typing import Any, Final
 
 from rich.console import Console
 
-from fastmcp_authz.callers.predicates import Predicate
 from fastmcp_authz.commands.loading import (
     AsJson,
     CannotRunError,
@@ -23,20 +21,13 @@ from fastmcp_authz.commands.loading import (
 from fastmcp_authz.commands.naming import nearest, the_tool
 from fastmcp_authz.commands.table import Seen, why_hidden, written
 from fastmcp_authz.commands.terminal import FINE, console, print_json
+from fastmcp_authz.survey.everything import Everything
 from fastmcp_authz.survey.survey import Sighting, Survey, SurveyedTool, survey
 
 NO_PERSONAS: Final = """\
 No personas are declared. Above is what nobody sees, who gets a no to all
 questions, and what somebody would see who gets a yes to all. Name some callers:
   Authz(mcp, ..., personas={"manager": lambda: context})"""
-
-
-class Everything:
-    """A server context that answers everything with yes. Nobody is served as one."""
-
-    def decide(self, predicates: tuple[Predicate, ...]) -> Mapping[Predicate, bool]:
-        """Answers with yes."""
-        return dict.fromkeys(predicates, True)
 
 
 async def show(

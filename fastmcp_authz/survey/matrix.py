@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
 from pydantic_core import from_json
 
-from fastmcp_authz.callers.predicates import Predicate
 from fastmcp_authz.contracts.outline import Outline, Part, type_name
 from fastmcp_authz.contracts.shapes import Scalar, Words
+from fastmcp_authz.survey.everything import Everything
 from fastmcp_authz.survey.places import Place, Places
 from fastmcp_authz.survey.survey import Sight, Sighting, Survey, SurveyedTool
 
@@ -112,7 +112,7 @@ async def matrix_of(survey: Survey) -> Matrix:
     Raises:
         ConfigurationError: Making the context of a persona failed.
     """
-    who: dict[str, Any] = {name: name for name in survey.personas} or {NOBODY: None, EVERYTHING: _Everything()}
+    who: dict[str, Any] = {name: name for name in survey.personas} or {NOBODY: None, EVERYTHING: Everything()}
     sightings: dict[SurveyedTool, dict[str, Sighting]] = defaultdict(dict)
     answers: dict[SurveyedTool, dict[str, Mapping[str, bool]]] = defaultdict(dict)
     for name, each in who.items():
@@ -124,13 +124,6 @@ async def matrix_of(survey: Survey) -> Matrix:
     rows = tuple(_tool_row(tool, seen, answers[tool]) for tool, seen in sightings.items())
     note = None if survey.personas else NO_PERSONAS
     return Matrix(survey.server.name, survey.domain, note, tuple(who), rows)
-
-
-class _Everything:
-    """A server context that says yes to every question."""
-
-    def decide(self, predicates: Iterable[Predicate]) -> dict[Predicate, bool]:
-        return dict.fromkeys(predicates, True)
 
 
 def _is_in_domain(sight: Sight, tool: SurveyedTool) -> bool:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from .fake import Asked, FakeContext
     from .names import UnknownNameError
     from .seen import ToolView
+    from .snapshots import assert_snapshot
 
 __all__ = [
     "Asked",
@@ -23,6 +24,7 @@ __all__ = [
     "ToolView",
     "UnknownNameError",
     "assert_hidden",
+    "assert_snapshot",
     "assert_tools",
     "assert_visible",
     "caller_of",
@@ -42,6 +44,7 @@ __getattr__ = late(
         "ToolView": ".seen",
         "UnknownNameError": ".names",
         "assert_hidden": ".assertions",
+        "assert_snapshot": ".snapshots",
         "assert_tools": ".assertions",
         "assert_visible": ".assertions",
         "caller_of": ".connecting",

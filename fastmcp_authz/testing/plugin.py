@@ -1,4 +1,4 @@
-"""The pytest plugin. pytest imports it at each of its starts, so it imports nothing of ours before it is used."""
+"""The pytest plugin. pytest imports it at each of its starts, so nothing of it imports FastMCP before it is used."""
 
 from __future__ import annotations
 
@@ -6,8 +6,20 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from fastmcp_authz.testing.updating import add_option, configure
+
 if TYPE_CHECKING:
     from fastmcp_authz.testing import caller_of
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--update-authz-snapshots`."""
+    add_option(parser)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Takes note of it."""
+    configure(config)
 
 
 @pytest.fixture

@@ -9,9 +9,8 @@ from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from os import PathLike
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
-import pytest
 from fastmcp import FastMCP
 
 from fastmcp_authz.survey.changes import Changes, compare
@@ -20,29 +19,9 @@ from fastmcp_authz.survey.files import FILE_NAME, read_file, write_file
 from fastmcp_authz.survey.recounting import sentences
 from fastmcp_authz.survey.snapshot import Snapshot, SnapshotError
 from fastmcp_authz.survey.survey import survey
+from fastmcp_authz.testing.updating import COMMAND, is_updating
 
 T = TypeVar("T")
-
-OPTION: Final = "--update-authz-snapshots"
-COMMAND: Final = f"pytest {OPTION}"
-_updating: list[bool] = []
-"""What each pytest that runs in this process was told, the innermost last."""
-
-
-def add_option(parser: pytest.Parser) -> None:
-    """Gives pytest `--update-authz-snapshots`; for the plugin's `pytest_addoption`."""
-    group = parser.getgroup("fastmcp-authz")
-    group.addoption(OPTION, action="store_true", help="write what assert_snapshot compares with, instead of failing")
-
-
-def configure(config: pytest.Config) -> None:
-    """Takes note of `--update-authz-snapshots`; for the plugin's `pytest_configure`."""
-    _updating.append(bool(config.getoption(OPTION)))
-    config.add_cleanup(_forget)
-
-
-def _forget() -> None:
-    _updating.pop()
 
 
 def assert_snapshot(server: FastMCP[Any], path: str | PathLike[str] | None = None) -> None:
@@ -70,7 +49,7 @@ def assert_snapshot(server: FastMCP[Any], path: str | PathLike[str] | None = Non
     changes = None if old is None else compare(old, new)
     if changes is not None and not changes.told:
         return
-    if _updating and _updating[-1]:
+    if is_updating():
         command = COMMAND if old is None else old.command
         write_file(file, Snapshot(new.lines, new.domains, command))
         return

@@ -14,7 +14,8 @@ import pytest
 from fastmcp import Client, FastMCP
 
 from fastmcp_authz import Authz, Request
-from fastmcp_authz.testing.snapshots import add_option, assert_snapshot, configure
+from fastmcp_authz.testing import assert_snapshot
+from fastmcp_authz.testing.updating import add_option, configure
 
 
 class Caller:

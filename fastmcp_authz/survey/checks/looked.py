@@ -19,6 +19,7 @@ from fastmcp_authz.contracts.shapes import Tree
 from fastmcp_authz.serving.declaration import Declaration
 from fastmcp_authz.survey.checks.contexts import Answering, answering
 from fastmcp_authz.survey.checks.finding import Found, Spot, function_spot
+from fastmcp_authz.survey.everything import Everything
 from fastmcp_authz.survey.places import Places
 from fastmcp_authz.survey.survey import Sight, Survey, SurveyedTool
 
@@ -142,7 +143,7 @@ async def look(survey: Survey) -> Looked:
     subjects = [Subject(tool, {}, {}, {}, tuple(p for p in survey.personas if _asks(tool, p))) for tool in tools]
     listed: dict[str, list[tuple[Subject, Tool]]] = {}
     for persona in survey.personas or (EVERYBODY,):
-        async with survey.looked_at_by(persona or _Everything()) as sight:
+        async with survey.looked_at_by(persona or Everything()) as sight:
             for authority in survey.authorities:
                 found = answering(sight.callers[authority].context, asked[authority])
                 if persona in authority.personas and found is not None:
@@ -163,13 +164,6 @@ async def _seen(subject: Subject, sight: Sight, persona: str) -> tuple[Subject, 
         if caller is not None and subject.declaration is not None:
             subject.granted[persona] = await caller.decide(subject.declaration.contract.predicates)
     return subject, sighting.tool
-
-
-class _Everything:
-    """A context that answers yes to everything."""
-
-    def decide(self, predicates: Sequence[Predicate]) -> Mapping[Predicate, bool]:
-        return dict.fromkeys(predicates, True)
 
 
 def _is_served(tool: SurveyedTool, domain: str | None) -> bool:
