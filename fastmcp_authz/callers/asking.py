@@ -190,6 +190,16 @@ def _is_news(context: Any, name: str) -> bool:
     return True
 
 
+def warn_of_misplaced_defaults(context: Any) -> None:
+    """Says, once, that defaults are not asked of a context itself, where its author thought so."""
+    if callable(getattr(type(context), "default_for", None)) and _is_news(context, "default_for"):
+        logger.warning(
+            "%s.default_for is never asked, and declared defaults stand: it is a method of current_user. "
+            "Where both are one, say `self.current_user = self`.",
+            type(context).__qualname__,
+        )
+
+
 def _undefined(context: Any, predicate: Predicate, missing: MissingPredicate) -> bool:
     kind = type(context)
     if missing == "error":

@@ -10,7 +10,14 @@ from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from fastmcp_authz.caches import LeastRecent
-from fastmcp_authz.callers.asking import answer_of, batch_method, is_own, read_batch, read_yes
+from fastmcp_authz.callers.asking import (
+    answer_of,
+    batch_method,
+    is_own,
+    read_batch,
+    read_yes,
+    warn_of_misplaced_defaults,
+)
 from fastmcp_authz.callers.predicates import Decisions, Predicate, Questions, questions
 from fastmcp_authz.events import Event, Observer, PredicateFailed
 from fastmcp_authz.settings import Settings
@@ -243,6 +250,8 @@ class Caller:
                 ask = getattr(getattr(self.context, "current_user", None), "default_for", None)
                 if ask is not None:
                     found.append((key, ask(key)))
+                else:
+                    warn_of_misplaced_defaults(self.context)
             except BaseException as failure:
                 if not is_own(failure):
                     raise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 
@@ -17,7 +18,7 @@ from fastmcp_authz.commands.page import page
 from fastmcp_authz.commands.scaffold import scaffold
 from fastmcp_authz.commands.show import show
 from fastmcp_authz.commands.snapshot import snapshot
-from fastmcp_authz.commands.terminal import FOUND, UNABLE, complain
+from fastmcp_authz.commands.terminal import CUT_OFF, FINE, UNABLE, complain
 from fastmcp_authz.errors import AuthzError
 
 app = cyclopts.App(
@@ -35,11 +36,17 @@ for each in (show, explain, check, snapshot, diff, page, scaffold, config, inspe
 
 def main(tokens: Sequence[str] | None = None) -> None:
     """Runs one command and ends the process with its exit status."""
-    sys.exit(run(tokens))
+    try:
+        status = run(tokens)
+        sys.stdout.flush()
+    except BrokenPipeError:  # `| head` has read enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes once more as it ends
+        status = CUT_OFF
+    sys.exit(status)
 
 
 def run(tokens: Sequence[str] | None = None) -> int:
-    """Runs one command; its exit status: 0 fine, 1 found something, 2 could not run.
+    """Runs one command; its exit status is what the command returns: 0 fine, 1 found something, 2 could not run.
 
     Args:
         tokens: The command line, without the name of the program; that of the process where `None`.
@@ -51,7 +58,7 @@ def run(tokens: Sequence[str] | None = None) -> int:
     except AuthzError as error:
         complain(str(error))
         return UNABLE
-    return FOUND if found is True or found == FOUND else 0
+    return found if isinstance(found, int) else FINE  # `--help` returns nothing
 
 
 if __name__ == "__main__":

@@ -14,7 +14,8 @@ from rich.text import Text
 from fastmcp_authz.commands.loading import AsJson, CannotRunError, Domain, ServerSpec, load_server
 from fastmcp_authz.commands.naming import nearest, shown_path, shown_place, the_tool
 from fastmcp_authz.commands.terminal import FINE, console, print_json
-from fastmcp_authz.contracts.outline import Part
+from fastmcp_authz.contracts.outline import Part, by_last_name
+from fastmcp_authz.errors import listed
 from fastmcp_authz.survey.places import Place
 from fastmcp_authz.survey.reasons import Asked, Reason, Side, is_seen, reason
 from fastmcp_authz.survey.renaming import listed_as
@@ -23,7 +24,8 @@ from fastmcp_authz.survey.survey import Survey, SurveyedTool, survey
 ThePersona: TypeAlias = Annotated[str, Parameter(name="--as", help="A persona of Authz(personas=...)")]
 TheTool: TypeAlias = Annotated[str, Parameter(name="--tool", help="A tool, by the name that it is listed by")]
 FieldName: TypeAlias = Annotated[
-    str | None, Parameter(name="--field", help="A field or a member of a union: stage_id, applicants.email, rerouted")
+    str | None,
+    Parameter(name="--field", help="A field or a member of a union: stage_id, applicants.email or email, rerouted"),
 ]
 
 
@@ -69,26 +71,28 @@ async def explain(
 
 
 def _meant(tool: SurveyedTool, field: str | None) -> list[tuple[Side | None, Part | None, str]]:
-    """What of a tool is meant, with its name: each input and output that is called so.
+    """What of a tool is meant, with its name: each input and output that is called so, else the one that ends so.
 
     Raises:
-        CannotRunError: Nothing is called so.
+        CannotRunError: Nothing is called so, or several fields end so.
     """
     if field is None:
         return [(None, None, tool.name)]
     if tool.declaration is None:
         return _meant_of_plain(tool, field)
     sides: tuple[tuple[Side, Sequence[Part]], ...] = (("input", tool.input.parts), ("output", tool.output.parts))
-    found: list[tuple[Side | None, Part | None, str]] = [
-        (side, part, f"{tool.name}.{part.path}")
-        for side, parts in sides
-        for part in parts
-        if _is_called(field, tool, side, part)
-    ]
+    every = [(side, part) for side, parts in sides for part in parts]
+    found = [(side, part) for side, part in every if _is_called(field, tool, side, part)]
     if not found:
-        known = list(dict.fromkeys(part.path for _, parts in sides for part in parts))
+        ending = by_last_name((part for _, part in every), field)
+        paths = list(dict.fromkeys(part.path for parts in ending.values() for part in parts))
+        if len(ending) > 1:
+            raise CannotRunError(f"{tool.name} has several fields {field!r}. Write one of {listed(paths)}.")
+        found = [(side, part) for side, part in every if part.path in paths]
+    if not found:
+        known = list(dict.fromkeys(part.path for _, part in every))
         raise CannotRunError(f"{tool.name} has no field {field!r}. {nearest(field, known)}")
-    return found
+    return [(side, part, f"{tool.name}.{part.path}") for side, part in found]
 
 
 def _is_called(field: str, tool: SurveyedTool, side: Side, part: Part) -> bool:

@@ -53,7 +53,7 @@ async def show(
     out = console()
     for line in written(tools, seen, whole=tool is not None, most=_room(out)):
         out.print(line)
-    if not surveyed.personas:
+    if tools and not surveyed.personas:
         out.print(f"\n{NO_PERSONAS}", markup=False)
     return FINE
 

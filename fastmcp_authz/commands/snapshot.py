@@ -12,7 +12,7 @@ from cyclopts import Parameter
 
 from fastmcp_authz.commands.loading import AsJson, CannotRunError, ServerSpec, load_server
 from fastmcp_authz.commands.telling import tell
-from fastmcp_authz.commands.terminal import FINE, FOUND, complain, console, print_json
+from fastmcp_authz.commands.terminal import FINE, FOUND, console, print_json, warn
 from fastmcp_authz.survey.changes import Change, Changes, compare
 from fastmcp_authz.survey.feelings import Felt, feelings
 from fastmcp_authz.survey.files import FILE_NAME, read_file, write_file
@@ -74,7 +74,7 @@ def _read_if_any(path: Path) -> Snapshot | None:
     except FileNotFoundError:
         return None
     except SnapshotError as error:
-        complain(f"what was in {path} cannot be read, and so not compared: {error}.")
+        warn(f"what was in {path} cannot be read, and so not compared: {error}.")
         return None
 
 
@@ -92,7 +92,7 @@ async def _tell(
     if changes is not None:
         felt, unmade = await feelings(changes, surveyed)
         for why in unmade:
-            complain(why)
+            warn(why)
     if as_json:
         about: dict[str, Any] = {"file": path.as_posix(), "written": not check}
         print_json(about | ({"changes": None} if changes is None else in_json(changes, felt)))

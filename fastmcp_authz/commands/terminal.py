@@ -14,11 +14,19 @@ FOUND: Final = 1
 """The command ran, and found something."""
 UNABLE: Final = 2
 """The command could not run."""
+CUT_OFF: Final = 141
+"""Nobody read the answer to its end: what a shell says of a program that SIGPIPE ended."""
+
+
+class _Answers(Console):
+    def on_broken_pipe(self) -> None:
+        """Leaves it to whoever runs the command: rich would end the process as if something had been found."""
+        raise BrokenPipeError
 
 
 def console() -> Console:
     """Where answers go. Made when it is asked for: tests and shells exchange `sys.stdout`."""
-    return Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+    return _Answers(highlight=False, soft_wrap=not sys.stdout.isatty())
 
 
 def print_json(value: Any) -> None:
@@ -28,9 +36,9 @@ def print_json(value: Any) -> None:
 
 def complain(message: str) -> None:
     """Says, on standard error, why a command cannot run."""
-    Console(stderr=True, highlight=False, soft_wrap=True).print(f"[red]error:[/red] {escape(message)}")
+    _Answers(stderr=True, highlight=False, soft_wrap=True).print(f"[red]error:[/red] {escape(message)}")
 
 
 def warn(message: str) -> None:
     """Says, on standard error, what is to be known beside the answer."""
-    Console(stderr=True, highlight=False, soft_wrap=True).print(f"[yellow]note:[/yellow] {escape(message)}")
+    _Answers(stderr=True, highlight=False, soft_wrap=True).print(f"[yellow]note:[/yellow] {escape(message)}")

@@ -38,6 +38,7 @@ _SPELLINGS: Final[Mapping[str, str]] = {
     "Union": "A union is written with bars: `String | Integer`.",
     "tuple": "A tuple is written in brackets: `[String, Integer]`.",
     "Tuple": "A tuple is written in brackets: `[String, Integer]`.",
+    "Decimal": "A `Decimal` is sent as text: write `String`, or `Float` and return `float(...)`.",
     "bytes": "Bytes travel as text: `String @encoding(base64)`.",
     "UUID": "A UUID is written `String @format(uuid)`.",
 }
@@ -59,11 +60,14 @@ def unknown_type(written: Name | str, aliases: Collection[str]) -> str:
         if not isinstance(right, Name) or right.name != name:
             return f"unknown type `{shortened(str(written))}`: write `{shortened(str(right), 200)}`."
     short = shortened(name)
-    if name in NAMES:
-        return f"unknown type `{name}`: did you mean `{NAMES[name]}`?"
     if name in _SPELLINGS:
         return f"unknown type `{name}`. {_SPELLINGS[name]}"
+    if name in NAMES:
+        return f"unknown type `{name}`: did you mean `{NAMES[name]}`?"
     near = near_names(name, [*islice(aliases, _MOST_COMPARED), *BASES, *GENERICS], most=2)
     if near:
         return f"unknown type `{short}`: did you mean {' or '.join(f'`{shortened(n)}`' for n in near)}?"
-    return f"unknown type `{short}`: declare it with `@rbs type {short} = ...`, or import the file that does."
+    return (
+        f"unknown type `{short}`: declare it with `@rbs type {short} = ...`, or import the file that does, with "
+        f'`@rbs import FILE`. If it is a text, quote it: `"{short}"`.'
+    )

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, TypeAlias
 
@@ -73,6 +73,11 @@ class Part:
         return self.steps[-1].name
 
     @property
+    def fields(self) -> str:
+        """Its path without members, lists and hashes: `rows.ssn`."""
+        return ".".join(step.name for step in self.steps if step.kind == "field")
+
+    @property
     def is_field(self) -> bool:
         """Whether it is a field, and no member of a union."""
         return self.steps[-1].kind == "field"
@@ -85,9 +90,16 @@ class Part:
 
     def is_called(self, name: str) -> bool:
         """Whether somebody who writes `name` means this: its path, or that without members, lists and hashes."""
-        fields = ".".join(step.name for step in self.steps if step.kind == "field")
-        own = self.name if not self.is_field else fields
-        return name in (self.path, own) or (self.is_field and name == fields)
+        return name in (self.path, self.fields if self.is_field else self.name)
+
+
+def by_last_name(parts: Iterable[Part], name: str) -> Mapping[str, Sequence[Part]]:
+    """The fields whose last name is `name`, by their paths without members, lists and hashes."""
+    found: dict[str, list[Part]] = {}
+    for part in parts:
+        if part.is_field and part.name == name:
+            found.setdefault(part.fields, []).append(part)
+    return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)

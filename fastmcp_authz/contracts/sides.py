@@ -72,9 +72,9 @@ class Sides:
         if "output" in self._annotation.unread:
             return None
         if "output" not in self._aliases:
-            self._builder.problem(
-                self._start, "there is no `@rbs type output = { ... }`: every tool declares what it gives back."
-            )
+            arrow = " What follows `->` is not read." if self._annotation.signature is not None else ""
+            message = "there is no `@rbs type output = { ... }`: every tool declares what it gives back."
+            self._builder.problem(self._start, message + arrow)
             return None
         return self._builder.type(Name("output", at=self._aliases["output"].at))
 

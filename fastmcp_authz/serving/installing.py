@@ -13,7 +13,7 @@ from fastmcp.tools import FunctionTool
 from pydantic import ValidationError
 
 from fastmcp_authz.callers.scope import Authority
-from fastmcp_authz.errors import ConfigurationError
+from fastmcp_authz.errors import ConfigurationError, near_names
 from fastmcp_authz.serving._fastmcp import caches_are_public, caches_responses, is_proxy, wrapped_provider
 from fastmcp_authz.serving.declaration import Declaration, carried
 from fastmcp_authz.serving.facades import Faceted
@@ -240,7 +240,18 @@ def settings_from(settings: Settings | None, options: dict[str, Any]) -> Setting
     try:
         return Settings(**{**{name: getattr(base, name) for name in Settings.model_fields}, **options})
     except ValidationError as error:
-        wrong = "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors())
-        raise ConfigurationError(
-            f"Settings are wrong: {wrong}. Known are: {', '.join(Settings.model_fields)}."
-        ) from None
+        wrong = " ".join(_wrong(".".join(map(str, each["loc"])), each["type"], each["msg"]) for each in error.errors())
+        raise ConfigurationError(f"Settings are wrong. {wrong}") from None
+
+
+_OTHER_OPTIONS = ("context", "settings", "facets", "categories", "personas", "on_event")
+"""What `Authz` and its middleware take beside the settings."""
+
+
+def _wrong(name: str, kind: str, message: str) -> str:
+    if kind != "extra_forbidden":
+        return f"{name}: {message}."
+    known = [*_OTHER_OPTIONS, *Settings.model_fields]
+    near = near_names(name, known)
+    meant = f"did you mean {near[0]}=?" if near else f"there are {', '.join(known)}."
+    return f"{name}= is no option: {meant}"

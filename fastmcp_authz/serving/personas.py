@@ -25,8 +25,8 @@ def personas_from(given: Personas | None) -> Personas:
     for name, make in personas.items():
         if not isinstance(name, str) or not name or not callable(make):
             raise ConfigurationError(
-                f"personas= maps names to functions that make a server context, and {name!r} has a "
-                f'{type(make).__name__}: write personas={{"manager": lambda: context}}.'
+                f"personas= maps names to functions that make a server context, and {name!r} has a value "
+                f'of type {type(make).__name__}: write personas={{"manager": lambda: context}}.'
             )
     return MappingProxyType(dict(personas))
 

@@ -163,8 +163,9 @@ class Survey:
             ConfigurationError: Nobody has a persona of that name, or making its context failed.
         """
         if isinstance(who, str) and who not in self.personas:
-            known = ", ".join(self.personas) or "none: write Authz(mcp, ..., personas={...})"
-            raise ConfigurationError(f"There is no persona {who!r}. Known are: {known}.")
+            known = f"Known are: {', '.join(self.personas)}." if self.personas else "There are none: write "
+            how = "" if self.personas else 'Authz(mcp, ..., personas={"manager": make_manager}).'
+            raise ConfigurationError(f"There is no persona {who!r}. {known}{how}")
         async with AsyncExitStack() as opened:
             callers: dict[Authority, Caller] = {}
             for each in self.authorities:

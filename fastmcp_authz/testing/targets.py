@@ -2,7 +2,8 @@
 
 `"tool"`, `"tool.field"` on whichever side it is, `"tool(field)"` for an input alone, `"tool -> field"` for an output
 alone. A field is its dotted path, `rows.ssn`, where lists, hashes and members of unions are passed through; or a path
-as an outline writes it, `rows[].ssn`, `<rerouted>.reason`; or the name of a member of a union.
+as an outline writes it, `rows[].ssn`, `<rerouted>.reason`; or the name of a member of a union; or, where nothing is
+called so, the last name of the only field that ends so.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from fastmcp_authz.contracts.outline import Part
+from fastmcp_authz.contracts.outline import Part, by_last_name
+from fastmcp_authz.errors import listed
 from fastmcp_authz.survey.survey import Survey, SurveyedTool
 from fastmcp_authz.testing.names import UnknownNameError, near
 from fastmcp_authz.testing.seen import ToolView
@@ -38,7 +40,7 @@ def target(text: str, looked_through: Survey) -> Target:
     """What a test means.
 
     Raises:
-        UnknownNameError: No tool, or no field of it, is called so.
+        UnknownNameError: No tool, or no field of it, is called so, or several fields end so.
     """
     for tool in sorted(looked_through.tools, key=lambda each: len(each.name), reverse=True):
         if text == tool.name:
@@ -65,7 +67,12 @@ def _field(text: str, tool: SurveyedTool, groups: Mapping[str, str | None]) -> T
             (side, part) for side in sides for part in (tool.input if side == "input" else tool.output).parts
         ]
         parts = tuple((side, part) for side, part in every if part.is_called(name))
-        known = {".".join(step.name for step in part.steps if step.kind == "field") or part.path for _, part in every}
+        if not parts:
+            ending = by_last_name((part for _, part in every), name)
+            if len(ending) > 1:
+                raise UnknownNameError(f"{text!r}: {tool.name} has several. Write one of {listed(sorted(ending))}.")
+            parts = tuple((side, part) for side, part in every if part.fields in ending and part.is_field)
+        known = {part.fields or part.path for _, part in every}
         found = bool(parts)
     if not found:
         what = " or ".join(sides)

@@ -344,3 +344,16 @@ async def test_a_request_that_is_cancelled_is_not_answered() -> None:
     asking.cancel()
     with pytest.raises(asyncio.CancelledError):
         await asking
+
+
+async def test_a_default_for_of_the_context_itself_is_told_of_once(caplog: pytest.LogCaptureFixture) -> None:
+    class Context:
+        def default_for(self, key: str) -> int:
+            return 7
+
+    for _ in range(2):
+        assert await caller(Context()).defaults(["page"]) == {}
+    (record,) = caplog.records
+    assert "Context.default_for is never asked" in record.getMessage()
+    assert await caller(SimpleNamespace(current_user=Context())).defaults(["page"]) == {"page": 7}
+    assert len(caplog.records) == 1

@@ -179,7 +179,7 @@ def test_a_context_that_cannot_be_made_here_is_found_out(capsys: pytest.CaptureF
 def test_a_server_that_nothing_decides_for_has_no_personas(capsys: pytest.CaptureFixture[str]) -> None:
     Path("server.py").write_text("from fastmcp import FastMCP\nmcp = FastMCP('plain')", encoding="utf-8")
     assert run(["config", "server.py", "--as", "boss"]) == 2
-    assert "There is no persona 'boss'." in capsys.readouterr().err
+    assert "There is no persona 'boss'. There are none: write Authz(mcp, ..., personas=" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("variable", ["WHO", "=boss", ""])

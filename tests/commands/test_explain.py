@@ -363,15 +363,29 @@ def sweep() -> dict:
     [
         (["--tool", "fund"], "There is no tool 'fund'. Did you mean find?"),
         (["--tool", "find", "--field", "wrd"], "find has no field 'wrd'. Did you mean word?"),
-        (["--tool", "find", "--field", "pay"], "find has no field 'pay'. Did you mean rows[].pay?"),
-        (["--tool", "find", "--field", "zzz"], "find has no field 'zzz'. There are: word, limit, rows, rows[].pay."),
+        (
+            ["--tool", "find", "--field", "net"],
+            "find has several fields 'net'. Write one of rows[].net, total.net.",
+        ),
+        (
+            ["--tool", "find", "--field", "zzz"],
+            "find has no field 'zzz'. There are: word, limit, rows, rows[].pay, rows[].net, total, total.net.",
+        ),
         (["--tool", "ping", "--field", "hots"], "ping has no field 'hots'. Did you mean host?"),
     ],
 )
 def test_what_is_not_there_is_said_with_what_is(
     options: list[str], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    write(output="@rbs type output = { rows: Array[{ pay: Integer }] }")
+    write(output="@rbs type output = { rows: Array[{ pay: Integer, net: Integer }], total: { net: Integer } }")
     assert run(["explain", "server.py", "--as", "clerk", *options]) == 2
     out, err = capsys.readouterr()
     assert (out, err) == ("", f"error: {said}\n")
+
+
+def test_a_last_name_that_only_one_field_has_will_do(capsys: pytest.CaptureFixture[str]) -> None:
+    write(output="@rbs type output = { rows: Array[{ pay: Integer, word: Integer }] }")
+    assert run(["explain", "server.py", "--as", "clerk", "--tool", "find", "--field", "pay"]) == 0
+    assert capsys.readouterr().out.startswith("find.rows[].pay (output) is shown to clerk.")
+    assert run(["explain", "server.py", "--as", "clerk", "--tool", "find", "--field", "word"]) == 0
+    assert "rows" not in capsys.readouterr().out  # a name at the top is meant before one further in

@@ -300,6 +300,5 @@ def test_what_is_not_there_is_said_with_what_is(
 
 
 def test_a_server_without_tools_is_shown_as_such(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert (
-        shown(tmp_path, capsys, "from fastmcp import FastMCP\nmcp = FastMCP('empty')")[0] == "The server has no tools."
-    )
+    empty = "from fastmcp import FastMCP\nmcp = FastMCP('empty')"
+    assert shown(tmp_path, capsys, empty) == ["The server has no tools."]

@@ -410,7 +410,7 @@ def test_a_persona_that_cannot_be_made_is_complained_of_and_the_others_are_asked
     assert run(["snapshot", server, "--check"]) == 1
     printed = capsys.readouterr()
     assert "no longer seen by: manager" in printed.out
-    assert "Making the persona 'viewer' failed with ZeroDivisionError" in printed.err
+    assert "note: Making the persona 'viewer' failed with ZeroDivisionError" in printed.err
 
 
 def test_json_has_every_change_and_nothing_else_is_printed(recorded: Path, capsys: pytest.CaptureFixture[str]) -> None:

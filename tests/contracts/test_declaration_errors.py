@@ -63,6 +63,15 @@ advance_step (tools.py) declares a contract with 4 problems.
         ("int", "unknown type `int`: did you mean `Integer`?"),
         ("dict", "unknown type `dict`: did you mean `Hash`?"),
         ("None", "unknown type `None`: did you mean `nil`?"),
+        (
+            "Decimal",
+            "unknown type `Decimal`. A `Decimal` is sent as text: write `String`, or `Float` and return `float(...)`.",
+        ),
+        (
+            "draft",
+            "unknown type `draft`: declare it with `@rbs type draft = ...`, or import the file that does, with "
+            '`@rbs import FILE`. If it is a text, quote it: `"draft"`.',
+        ),
         ("UUID", "unknown type `UUID`. A UUID is written `String @format(uuid)`."),
         ("String[Integer]", "`String` takes no type arguments."),
         ("Hash[String]", "`Hash` takes two types in its brackets, and this has 1: write `Hash[String, Integer]`."),
@@ -158,7 +167,11 @@ def test_names_near_min_and_max_are_slips_only_with_a_number() -> None:
             "@rbs type output = {}",
             "there is no `#:` signature and no `@rbs type input`. Write `#: () -> output` for none.",
         ),
-        ("#: () -> output", "there is no `@rbs type output = { ... }`: every tool declares what it gives back."),
+        (
+            "#: () -> { id: Integer }",
+            "there is no `@rbs type output = { ... }`: every tool declares what it gives back. "
+            "What follows `->` is not read.",
+        ),
         (
             "#: () -> output\n@rbs type output = Array[String]",
             "the values of `output` must be objects: put a record around it, `{ result: ... }`.",

@@ -328,3 +328,31 @@ async def test_a_page_for_a_tool_that_everybody_has_and_one_of_the_authors_own_a
     server.tool(gated, meta={"ui": {"resourceUri": "ui://my/page.html"}})
     Authz(server, context=People())
     assert "find" in await tools_of(server)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"persona": {}}, "Settings are wrong. persona= is no option: did you mean personas=?"),
+        (
+            {"mising_predicate": "deny"},
+            "Settings are wrong. mising_predicate= is no option: did you mean missing_predicate=?",
+        ),
+        (
+            {"missing_predicate": "no"},
+            "Settings are wrong. missing_predicate: Input should be 'allow', 'deny' or 'error'.",
+        ),
+        ({"personas": {"boss": object()}}, "'boss' has a value of type object: write personas="),
+    ],
+)
+def test_an_option_that_is_none_is_told_with_the_one_that_is_near(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(ConfigurationError) as wrong:
+        Authz(FastMCP("x"), context=lambda request: None, **options)
+    assert said in str(wrong.value)
+
+
+def test_an_option_that_is_near_to_none_is_told_with_all() -> None:
+    with pytest.raises(
+        ConfigurationError, match=r"zzz= is no option: there are context, .*, dialect, .*known_predicates\.$"
+    ):
+        Authz(FastMCP("x"), context=lambda request: None, zzz=1)

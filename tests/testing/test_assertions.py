@@ -108,7 +108,7 @@ def test_tools_that_are_missing_or_too_many_are_told_with_the_reason() -> None:
         ("find_notes.delete", "find_notes has no input or output 'delete', for anybody. Did you mean deleted?"),
         ("find_notes(author)", "find_notes has no input 'author', for anybody. There are: deleted, limit, word."),
         ("find_notes -> word", "find_notes has no output 'word', for anybody."),
-        ("find_notes -> author", "find_notes has no output 'author', for anybody. Did you mean notes.author?"),
+        ("find_notes -> autor", "find_notes has no output 'autor', for anybody. Did you mean notes.author?"),
         ("ping.time", "ping has no input or output 'time', for anybody. Did you mean times?"),
         ("ping -> times", "ping has no output 'times', for anybody."),
         ("ping()", "'notes' has no tool 'ping'"),
@@ -239,3 +239,26 @@ def test_any_context_will_do() -> None:
 
     assert_visible(notes(), Own(), "find_notes")
     assert "hidden from a Own" in failure(assert_hidden, notes(), Own(), "find_notes")
+
+
+def test_a_last_name_that_only_one_field_has_will_do() -> None:
+    mcp: FastMCP[Any] = FastMCP("bills")
+    authz = Authz(mcp, context=from_nowhere)
+
+    @authz.tool
+    def bill(net: int = 0) -> dict[str, Any]:
+        """@rbs type error = { success: false, ?cause: String @requires(:admin) }
+        @rbs type price = { eur: Float, ?nok: Float @requires(:admin) }
+        @rbs type output = { success: true, price: price, cost: price, lines: Array[{ tax: { net: Float } }] } | error
+        #: (?net: Integer) -> output
+        """
+        return {}
+
+    for what in "bill.cause", "bill -> cause":
+        assert_hidden(mcp, FakeContext(), what)
+        assert_visible(mcp, FakeContext(can=["admin"]), what)
+    assert_visible(mcp, FakeContext(), "bill.net", "bill -> net", "bill(net)")
+    with pytest.raises(UnknownNameError, match=r"'bill\.nok': bill has several\. Write one of cost\.nok, price\.nok\."):
+        assert_hidden(mcp, FakeContext(), "bill.nok")
+    with pytest.raises(UnknownNameError, match="bill has no input 'cause'"):
+        assert_hidden(mcp, FakeContext(), "bill(cause)")

@@ -1,0 +1,35 @@
+"""What all commands have in common: their exit status, and an answer that nobody reads to its end."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from fastmcp_authz.commands.app import app, run
+
+
+@pytest.mark.parametrize("status", [0, 1, 2])
+def test_the_exit_status_is_what_the_command_returns(status: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(type(app), "__call__", lambda *_, **__: status)
+    assert run([]) == status
+
+
+def test_help_is_no_failure(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["--help"]) == 0
+    assert "explain" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("options", [["show"], ["show", "--json"], ["page", "--json"]])
+def test_a_reader_who_leaves_early_is_told_nothing(options: list[str]) -> None:
+    command, *rest = options
+    argv = [sys.executable, "-W", "ignore", "-m", "fastmcp_authz.commands.app", command]
+    with subprocess.Popen(
+        [*argv, "examples/recruiting/server.py", *rest], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as running:
+        assert running.stdout is not None
+        assert running.stderr is not None
+        running.stdout.close()  # as `| head` does, before anything is written
+        assert running.stderr.read() == b""
+    assert running.returncode == 141
