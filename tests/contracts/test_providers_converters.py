@@ -27,19 +27,20 @@ from tests.conformance import run
 from tests.conformance.cases import load
 
 ROOT = Path(__file__).parents[2]
-SHARED = ROOT / "examples" / "recruiting" / "sig" / "shared"
 DIALECTS: tuple[Dialect, ...] = get_args(Dialect)
 
 
-def sources() -> Iterator[str]:
-    """The Python that is shown to a reader: in the pages, and in the example."""
+def sources() -> Iterator[tuple[str, Path]]:
+    """The Python that is shown to a reader, in the pages and in the examples, each with its folder."""
     for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
-        yield from re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
-    yield from (path.read_text(encoding="utf-8") for path in sorted((ROOT / "examples").rglob("*.py")))
+        for block in re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
+            yield block, page.parent
+    for path in sorted((ROOT / "examples").rglob("*.py")):
+        yield path.read_text(encoding="utf-8"), path.parent
 
 
 def shown() -> Iterator[ToolContract]:
-    for source in sources():
+    for source, folder in sources():
         for node in ast.walk(ast.parse(source)):
             if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 continue
@@ -47,7 +48,7 @@ def shown() -> Iterator[ToolContract]:
             if "@rbs type" in docstring:
                 if "#:" not in docstring:
                     docstring += "\n\n#: () -> output"
-                yield ToolContract.parse(docstring, name=node.name, shared_types=SHARED)
+                yield ToolContract.parse(docstring, name=node.name, shared_types=folder / "sig" / "shared")
 
 
 def conformant() -> Iterator[ToolContract]:
