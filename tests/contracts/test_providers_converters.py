@@ -31,10 +31,10 @@ DIALECTS: tuple[Dialect, ...] = get_args(Dialect)
 
 
 def sources() -> Iterator[tuple[str, Path]]:
-    """The Python that is shown to a reader, in the pages and in the examples, each with its folder."""
+    """The Python that is shown to a reader, in the pages and in the examples, each with a folder of shared types below."""
     for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
         for block in re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
-            yield block, page.parent
+            yield block, ROOT / "examples" / "recruiting"
     for path in sorted((ROOT / "examples").rglob("*.py")):
         yield path.read_text(encoding="utf-8"), path.parent
 
