@@ -47,13 +47,13 @@ def parts_of(outline: Outline) -> Iterator[tuple[str, Guards]]:
     `T?` is written as `T`: whether something may be null says nothing of who sees it, unless a guard stands there.
     """
     nilable = _plainly_nilable(outline)
-    for opening in _openings(outline.tree.root, outline.tree):
+    for opening in openings(outline.tree.root, outline.tree):
         yield path_of(opening), frozenset()
     for part in outline.parts:
         steps = [str(step) for number, step in enumerate(part.steps) if part.steps[: number + 1] not in nilable]
         if part.steps not in nilable and not (_is_nil(part) and not part.guards):
             yield path_of(steps), _texts(part.guards)
-        for opening in _openings(part.shape, outline.tree):
+        for opening in openings(part.shape, outline.tree):
             yield path_of([*steps, *opening]), frozenset()
 
 
@@ -73,21 +73,21 @@ def _is_nil(part: Part) -> bool:
     return not part.is_field and is_null(part.shape)
 
 
-def _openings(shape: Shape, tree: Tree, seen: frozenset[str] = frozenset()) -> Iterator[tuple[str, ...]]:
+def openings(shape: Shape, tree: Tree, seen: frozenset[str] = frozenset()) -> Iterator[tuple[str, ...]]:
     """Where, right inside a shape, keys or values may stand that nobody declared: a hash, `untyped`."""
     match shape:
         case Ref(key=key) if key not in seen:
-            yield from _openings(tree.definitions[key], tree, seen | {key})
+            yield from openings(tree.definitions[key], tree, seen | {key})
         case Anything():
             yield (f".{ANYTHING}",)
         case ListOf(items=items):
-            yield from (("[]", *inner) for inner in _openings(items, tree, seen))
+            yield from (("[]", *inner) for inner in openings(items, tree, seen))
         case TupleOf(items=places):
             for number, place in enumerate(places):
-                yield from ((f"[{number}]", *inner) for inner in _openings(place, tree, seen))
+                yield from ((f"[{number}]", *inner) for inner in openings(place, tree, seen))
         case MapOf(values=values):
             yield ("{}",)
-            yield from (("{}", *inner) for inner in _openings(values, tree, seen))
+            yield from (("{}", *inner) for inner in openings(values, tree, seen))
         case _:
             return
 
