@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from fastmcp_authz.contracts.outline import Outline, Part
 from fastmcp_authz.contracts.shapes import ListOf, MapOf, Ref, Shape, Tree, TupleOf, Union
@@ -49,19 +50,18 @@ def find(tools: Sequence[SurveyedTool], name: str) -> Iterator[Found]:
         if tool.declaration is None:
             yield from _in_plain(called, tool, name)
             continue
-        sides: Sequence[tuple[Side, Outline]] = (("input", tool.input), ("output", tool.output))
-        for side, outline in sides:
+        sides: Sequence[tuple[Literal["in", "out"], Side, Outline]] = (
+            ("in", "input", tool.input),
+            ("out", "output", tool.output),
+        )
+        for short, side, outline in sides:
             for part in outline.parts:
                 if part.is_called(name) or _is_in_words(name, _words(part, outline.tree)):
-                    yield Found(Key(called, _short(side), path_of(map(str, part.steps))), tool, side, part)
+                    yield Found(Key(called, short, path_of(map(str, part.steps))), tool, side, part)
         if tool.declaration.content == "passthrough":
             yield Found(Key(called, "content", ANYTHING), tool, None, None, anything=True)
         for owner, path in _wild(tool.output):
             yield Found(Key(called, "out", path), tool, "output", owner, anything=True)
-
-
-def _short(side: Side) -> str:
-    return "in" if side == "input" else "out"
 
 
 def _in_plain(called: str, tool: SurveyedTool, name: str) -> Iterator[Found]:

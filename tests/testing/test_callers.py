@@ -107,6 +107,28 @@ async def test_a_tool_that_is_not_ours_is_refused_where_it_answers_with_an_error
             await caller.refused("ping")
 
 
+@pytest.mark.parametrize("mode", MODES)
+async def test_nothing_that_nobody_has_is_absent(mode: Mode) -> None:
+    async with caller_of(notes(), "reader", mode=mode) as caller:
+        assert "empty_bin" not in caller.tools
+        assert caller.tools.get("empty_bin") is None
+        tool = caller.tools["find_notes"]
+        assert caller.tools.get("find_notes") is tool
+        assert "deleted" not in tool.inputs
+        assert "notes.author" not in tool.outputs
+        assert ("word" in tool.inputs, "notes.title" in tool.outputs) == (True, True)
+        assert "times" in caller.tools["ping"].inputs
+        assert repr(caller.tools["empty_bin" if "empty_bin" in caller.tools else "ping"].outputs) == "frozenset()"
+        with pytest.raises(UnknownNameError, match="Did you mean empty_bin"):
+            assert "empty_bim" not in caller.tools
+        with pytest.raises(UnknownNameError, match="Did you mean empty_bin"):
+            caller.tools.get("empty_bim")
+        with pytest.raises(UnknownNameError, match=r"There is no 'delete', for anybody\. Did you mean deleted"):
+            assert "delete" not in tool.inputs
+        with pytest.raises(UnknownNameError, match=r"Did you mean notes\.author"):
+            assert "notes.autor" not in tool.outputs
+
+
 async def test_names_that_nobody_has_never_pass() -> None:
     async with caller_of(notes(), "reader") as caller:
         with pytest.raises(UnknownNameError, match=r"^'notes' has no tool 'find_note'\. Did you mean find_notes\?$"):
