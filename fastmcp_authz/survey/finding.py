@@ -9,8 +9,8 @@ from typing import Literal
 
 from fastmcp_authz.contracts.outline import Outline, Part
 from fastmcp_authz.contracts.shapes import ListOf, MapOf, Ref, Shape, Tree, TupleOf, Union
-from fastmcp_authz.survey.declared import named, openings
-from fastmcp_authz.survey.lines import ANYTHING, NOBODY, Key, path_of
+from fastmcp_authz.survey.declared import guards_of, named, openings
+from fastmcp_authz.survey.lines import ANYTHING, Key, path_of, visible
 from fastmcp_authz.survey.reasons import Side, is_seen
 from fastmcp_authz.survey.survey import Sighting, SurveyedTool
 
@@ -30,10 +30,9 @@ class Found:
 
     @property
     def guards(self) -> tuple[str, ...]:
-        """All that guards it, outermost first."""
+        """All that guards it, that of the tool first."""
         inner = () if self.part is None else self.part.all_guards
-        unprotected = (NOBODY,) if self.tool.ours is not None and self.tool.authority is None else ()
-        return (*unprotected, *dict.fromkeys(each.text for each in (*self.tool.gates, *inner)))
+        return tuple(dict.fromkeys((*sorted(guards_of(self.tool)), *(visible(each.text) for each in inner))))
 
     def is_seen(self, sighting: Sighting) -> bool:
         """Whether it is seen by somebody who sees that much of its tool."""

@@ -129,4 +129,12 @@ def test_what_nobody_protects_nobody_sees(capsys: pytest.CaptureFixture[str]) ->
     lone = SERVER.replace("authz = Authz(mcp", "authz = Authz(FastMCP('other')")
     Path("server.py").write_text(lone, encoding="utf-8")
     assert run(["explain", "server.py", "--field", "to", "--tool", "mail_send"]) == 0
-    assert 'mail_send out to       none  nobody, current_user.can("pii")\n' in capsys.readouterr().out
+    assert 'mail_send out to       none  current_user.can("pii"), nobody\n' in capsys.readouterr().out
+
+
+def test_fastmcps_own_auth_is_told_as_a_guard(capsys: pytest.CaptureFixture[str]) -> None:
+    guarded = SERVER.replace("@old.tool\n", "@old.tool(auth=require_scopes('root'))\n")
+    source = f"from fastmcp.server.auth import require_scopes\n{guarded}"
+    Path("server.py").write_text(source, encoding="utf-8")
+    assert run(["explain", "server.py", "--field", "email", "--tool", "search"]) == 0
+    assert capsys.readouterr().out.startswith('search in email  all  fastmcp_auth("RequireScopes root")\n')
