@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from fastmcp import Client, FastMCP
 
-from fastmcp_authz import Authz, AuthzMiddleware, ConfigurationError, gate_check
+from fastmcp_authz import Authz, AuthzError, AuthzMiddleware, ConfigurationError, gate_check
 from fastmcp_authz.events import Event, ToolCalled
 from fastmcp_authz.serving.installing import authority_of
 from fastmcp_authz.testing import Asked, CallError, FakeContext, RefusedError, UnknownNameError, caller_of
@@ -385,3 +385,15 @@ async def test_a_facade_can_be_refused_and_a_predicate_that_fails_is_a_no(caplog
             await caller.refused("orders_tools", tool_name="find", args={})
         with pytest.raises(KeyError, match="find is hidden from FakeContext"):
             caller.tools["find"]
+
+
+def test_what_fails_without_async_is_told_at_the_line_of_the_test() -> None:
+    with caller_of(notes(), "reader") as caller:
+        for fails in (
+            lambda: caller.refused("find_notes", word="a"),
+            lambda: caller.call("empty_bin"),
+            lambda: caller.withheld("find_note"),
+        ):
+            with pytest.raises(AuthzError) as failed:
+                fails()
+            assert not [each for each in failed.traceback if "anyio" in str(each.path)]
