@@ -283,3 +283,23 @@ def test_any_context_will_do() -> None:
 
     assert_visible(notes(), Own(), "find_notes")
     assert "hidden from a Own" in failure(assert_hidden, notes(), Own(), "find_notes")
+
+
+def test_a_word_of_a_set_is_named_with_its_quotes() -> None:
+    mcp: FastMCP[Any] = FastMCP("words")
+    authz = Authz(mcp, context=from_nowhere)
+
+    @authz.tool(authorization="read")
+    def find(kind: str = "open") -> dict[str, Any]:
+        """
+        @rbs type output = { n: Integer }
+        #: (?kind: "open" | ("secret" @requires(:admin))) -> output
+        """
+        return {}
+
+    for written in 'find(kind<"secret">)', 'find.kind<"secret">', 'find."secret"':
+        assert_hidden(mcp, FakeContext(can=["read"]), written)
+        assert_visible(mcp, FakeContext(can=["read", "admin"]), written)
+    for slip in "find.secret", 'find.kind<"secrt">', "find(kind.secret)":
+        with pytest.raises(UnknownNameError, match='Did you mean kind<"secret">'):
+            assert_hidden(mcp, FakeContext(can=["read"]), slip)
