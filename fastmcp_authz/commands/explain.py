@@ -11,9 +11,18 @@ from typing import Annotated, Any, TypeAlias
 from cyclopts import Parameter
 from rich.text import Text
 
-from fastmcp_authz.commands.loading import AsJson, CannotRunError, Domain, ServerSpec, load_server
+from fastmcp_authz.commands.loading import (
+    AsJson,
+    CannotRunError,
+    Domain,
+    Persona,
+    ServerSpec,
+    ToolName,
+    load_server,
+)
 from fastmcp_authz.commands.naming import nearest, shown_path, shown_place, the_tool
 from fastmcp_authz.commands.terminal import FINE, console, print_json
+from fastmcp_authz.commands.whereabouts import whereabouts
 from fastmcp_authz.contracts.outline import Part, by_last_name
 from fastmcp_authz.errors import listed
 from fastmcp_authz.survey.places import Place
@@ -22,7 +31,6 @@ from fastmcp_authz.survey.renaming import listed_as
 from fastmcp_authz.survey.survey import Survey, SurveyedTool, survey
 
 ThePersona: TypeAlias = Annotated[str, Parameter(name="--as", help="A persona of Authz(personas=...)")]
-TheTool: TypeAlias = Annotated[str, Parameter(name="--tool", help="A tool, by the name that it is listed by")]
 FieldName: TypeAlias = Annotated[
     str | None,
     Parameter(name="--field", help="A field or a member of a union: stage_id, applicants.email or email, rerouted"),
@@ -44,14 +52,21 @@ class Explained:
 async def explain(
     server: ServerSpec,
     *,
-    persona: ThePersona,
-    tool: TheTool,
+    persona: Persona = None,
+    tool: ToolName = None,
     field: FieldName = None,
     domain: Domain = None,
     as_json: AsJson = False,
 ) -> int:
-    """Say why a tool, or a field of it, is there for a persona or not: who was asked what, and answered what."""
+    """Say why a tool, or a field of it, is there for a persona or not: who was asked what, and answered what.
+
+    With --field, and without --tool or --as: who sees what is named so, in every tool or as every persona.
+    """
+    if field is None and (persona is None or tool is None):
+        raise CannotRunError("Give --as and --tool, or --field: who sees that, in all tools and as all personas.")
     loaded = await load_server(server)
+    if persona is None or tool is None:
+        return await whereabouts(loaded, field or "", persona, tool, domain, as_json=as_json)
     with contextlib.redirect_stdout(sys.stderr):  # a context may print
         surveyed = await survey(loaded, domain=domain)
         found = the_tool(surveyed, tool)

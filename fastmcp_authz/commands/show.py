@@ -42,11 +42,8 @@ async def show(
     loaded = await load_server(server)
     with contextlib.redirect_stdout(sys.stderr):  # a context may print
         surveyed = await survey(loaded, domain=domain)
-        chosen = [the_tool(surveyed, tool)] if tool is not None else list(surveyed.tools)
-        tools = [each for each in chosen if _is_in_domain(each, domain)]
-        if domain is not None and not any(each.ours for each in tools):
-            raise CannotRunError(_no_such_domain(surveyed, chosen, domain))
-        seen = await _seen(surveyed, tools, persona)
+        tools = chosen_tools(surveyed, tool, domain)
+        seen = await seen_by_each(surveyed, tools, persona)
     if as_json:
         print_json({"personas_declared": bool(surveyed.personas), "personas": _for_programs(seen)})
         return FINE
@@ -58,7 +55,20 @@ async def show(
     return FINE
 
 
-async def _seen(surveyed: Survey, tools: list[SurveyedTool], persona: str | None) -> Seen:
+def chosen_tools(surveyed: Survey, tool: str | None, domain: str | None) -> list[SurveyedTool]:
+    """The tools that are asked about: one or all, of one domain or of all of them.
+
+    Raises:
+        CannotRunError: There is no such tool, or no such domain.
+    """
+    chosen = [the_tool(surveyed, tool)] if tool is not None else list(surveyed.tools)
+    tools = [each for each in chosen if _is_in_domain(each, domain)]
+    if domain is not None and not any(each.ours for each in tools):
+        raise CannotRunError(_no_such_domain(surveyed, chosen, domain))
+    return tools
+
+
+async def seen_by_each(surveyed: Survey, tools: list[SurveyedTool], persona: str | None) -> Seen:
     """What each persona sees of the tools; without personas, the least and the most that anybody does."""
     lookers: dict[str, Any] = {each: each for each in surveyed.personas}
     if persona is not None:

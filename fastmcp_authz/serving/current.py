@@ -124,7 +124,8 @@ def gate_check(predicate: str, value: Value) -> Callable[[AuthContext], Awaitabl
         predicate: The method of the server context.
         value: What it is asked with.
     """
-    asked = questions([Predicate(predicate, value)])
+    asks = Predicate(predicate, value)
+    asked = questions([asks])
 
     async def check(_: AuthContext) -> bool:
         scope = here(request_key())
@@ -138,6 +139,7 @@ def gate_check(predicate: str, value: Value) -> Callable[[AuthContext], Awaitabl
         await caller.ask(asked)
         return all(caller.answers(asked))
 
+    check.predicate = asks  # type: ignore[attr-defined] # for the snapshot of a server
     return check
 
 

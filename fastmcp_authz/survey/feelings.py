@@ -8,7 +8,7 @@ from typing import NamedTuple
 from fastmcp_authz.errors import AuthzError
 from fastmcp_authz.survey.changes import Change, Changes
 from fastmcp_authz.survey.declared import named
-from fastmcp_authz.survey.lines import Guards, predicate
+from fastmcp_authz.survey.lines import Guards, is_askable, predicate
 from fastmcp_authz.survey.survey import Sight, Survey, SurveyedTool
 
 
@@ -35,7 +35,8 @@ async def feelings(changes: Changes, survey: Survey) -> Feelings:
         survey: The server as it is.
     """
     tools = dict(named(survey.tools))
-    told = [change for change in changes.told if not change.domains]
+    askable = (change for change in changes.told if is_askable(change.before) and is_askable(change.after))
+    told = [change for change in askable if not change.domains]
     gained: dict[Change, list[str]] = {change: [] for change in told}
     lost: dict[Change, list[str]] = {change: [] for change in told}
     unmade: list[str] = []

@@ -16,7 +16,9 @@ Guards: TypeAlias = frozenset[str]
 
 OPEN: Final = "open"
 NOBODY: Final = "nobody"
-"""What guards a tool that is decorated and that no `Authz` protects: each call of it is refused."""
+"""What guards that which nobody has: a decorated tool that no `Authz` protects, a disabled one, a hidden argument."""
+AUTH: Final = "fastmcp_auth"
+"""What stands for FastMCP's `auth=` on a tool, as the predicate of the check's name."""
 ANYTHING: Final = "*"
 """The last step of a path: whatever is there, declared or not."""
 
@@ -86,14 +88,20 @@ def read_domains(line: str) -> tuple[str, frozenset[str]] | None:
 
 
 def predicate(guard: str) -> Predicate | None:
-    """The predicate that a guard is the text of; `None` for `nobody`, and for what no declaration can ask."""
+    """The predicate that a guard is the text of; `None` for `nobody`, for FastMCP's `auth=`, and for what no
+    declaration can ask."""
     found = re.fullmatch(r"(current_user\.)?(\w+)\((.*)\)", guard)
-    if found is None or found[2].startswith("_") or found[2] in RESERVED or (found[1] and found[2] != "can"):
+    if found is None or found[2].startswith("_") or found[2] in {*RESERVED, AUTH} or (found[1] and found[2] != "can"):
         return None
     try:
         return Predicate(found[2], json.loads(found[3]), on="current_user" if found[1] else "context")
     except ValueError:
         return None
+
+
+def is_askable(guards: Guards | None) -> bool:
+    """Whether a server context can answer for all of them; FastMCP's `auth=` is answered for a request alone."""
+    return not any(each.startswith(f"{AUTH}(") for each in guards or ())
 
 
 def listed(guards: Guards) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from fastmcp_authz.serving.installing import Server
 from fastmcp_authz.survey.survey import Sight, survey
 from fastmcp_authz.testing.blocking import finished
-from fastmcp_authz.testing.names import UnknownNameError, check_who, named, near
+from fastmcp_authz.testing.names import UnknownNameError, check_domain, check_who, named, near
 from fastmcp_authz.testing.reasons import reasons
 from fastmcp_authz.testing.targets import Target, target
 
@@ -28,7 +28,7 @@ def assert_hidden(server: Server, who: Any, what: str, *more: str, domain: str |
     Raises:
         AssertionError: It does exist; the message says why.
         UnknownNameError: There is no such tool or field, for anybody.
-        ConfigurationError: There is no such persona, or the server cannot be made safe.
+        ConfigurationError: There is no such persona or domain, `who` is no context, or the server cannot be made safe.
     """
     __tracebackhide__ = True
     _fail_with(finished(partial(_complaints, server, who, (what, *more), domain, hidden=True)))
@@ -73,6 +73,7 @@ async def _complaints(
     server: Server, who: Any, what: tuple[str, ...], domain: str | None, *, hidden: bool
 ) -> list[str]:
     looked_through = await survey(server, domain=domain)
+    check_domain(looked_through)
     check_who(looked_through, who)
     targets = [target(each, looked_through) for each in what]
     async with looked_through.looked_at_by(who) as sight:
@@ -94,6 +95,7 @@ async def _complaint(sight: Sight, meant: Target, who: Any, *, hidden: bool) -> 
 
 async def _difference(server: Server, who: Any, names: frozenset[str], domain: str | None) -> list[str]:
     looked_through = await survey(server, domain=domain)
+    check_domain(looked_through)
     check_who(looked_through, who)
     for name in sorted(names):
         if looked_through.tool(name) is None:

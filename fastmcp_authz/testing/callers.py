@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
+import mcp_types
 from fastmcp import Client
 from mcp_types import CallToolResult
 
 from fastmcp_authz.errors import AuthzError
 from fastmcp_authz.events import Event, ToolCalled, ToolsListed
 from fastmcp_authz.survey.survey import Survey, authorities_over, survey
-from fastmcp_authz.testing.names import UnknownNameError, named, near
+from fastmcp_authz.testing.names import Names, UnknownNameError, named, near
 from fastmcp_authz.testing.seen import Tools, ToolView
 from fastmcp_authz.testing.standing_in import Role, Stage, playing
 
@@ -52,7 +54,7 @@ class AuthzCaller:
         for event in told:
             if isinstance(event, ToolsListed):
                 self._hidden.update(event.hidden)
-        self.tools = Tools({tool.name: ToolView.of(tool) for tool in listed}, self._why_not)
+        self.tools = Tools({tool.name: self._view(tool) for tool in listed}, self._why_not, self._is_known)
         return self.tools
 
     async def _look_again(self) -> None:
@@ -137,6 +139,25 @@ class AuthzCaller:
             known = frozenset(surveyed.declaration.contract.parameters)
         for name in sorted(arguments.keys() - known):
             raise UnknownNameError(f"{tool} has no parameter {name!r}, for anybody. {near(name, known)}")
+
+    def _view(self, tool: mcp_types.Tool) -> ToolView:
+        """A tool as it was listed, with the names that others have of it."""
+        view, surveyed = ToolView.of(tool), self._server.tool(tool.name)
+        if surveyed is None:
+            return view
+        inputs: set[str] = set()
+        outputs: set[str] = set()
+        if surveyed.declaration is not None:
+            inputs.update(surveyed.declaration.contract.parameters)
+            outputs.update(
+                ".".join(step.name for step in part.steps if step.kind == "field")
+                for part in surveyed.output.parts
+                if part.is_field
+            )
+        return replace(view, inputs=Names(view.inputs, inputs), outputs=Names(view.outputs, outputs))
+
+    def _is_known(self, tool: str) -> bool:
+        return self._server.tool(tool) is not None
 
     def _why_not(self, tool: str) -> str:
         if self._server.tool(tool) is None:

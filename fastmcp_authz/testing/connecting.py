@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack, ExitStack
 from functools import partial
 from types import TracebackType
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from fastmcp import Client
 
-from fastmcp_authz.errors import ConfigurationError
+from fastmcp_authz.errors import AuthzError, ConfigurationError
 from fastmcp_authz.serving.installing import Server
 from fastmcp_authz.survey.survey import survey
 from fastmcp_authz.testing.callers import AuthzCaller
@@ -21,6 +21,7 @@ from fastmcp_authz.testing.seen import Tools
 from fastmcp_authz.testing.standing_in import Role, Stage, playing
 from fastmcp_authz.testing.transport import RoleTransport
 
+T = TypeVar("T")
 Mode: TypeAlias = Literal["auto", "legacy"]
 
 
@@ -39,17 +40,24 @@ class BlockingCaller:
     def call(self, tool: str, /, **arguments: Any) -> Any:
         """As of `AuthzCaller`."""
         __tracebackhide__ = True
-        return self._portal.call(partial(self._caller.call, tool, **arguments))
+        return self._answer(partial(self._caller.call, tool, **arguments))
 
     def refused(self, tool: str, /, **arguments: Any) -> str:
         """As of `AuthzCaller`."""
         __tracebackhide__ = True
-        return self._portal.call(partial(self._caller.refused, tool, **arguments))
+        return self._answer(partial(self._caller.refused, tool, **arguments))
 
     def withheld(self, tool: str, /, **arguments: Any) -> tuple[str, ...]:
         """As of `AuthzCaller`."""
         __tracebackhide__ = True
-        return self._portal.call(partial(self._caller.withheld, tool, **arguments))
+        return self._answer(partial(self._caller.withheld, tool, **arguments))
+
+    def _answer(self, ask: Callable[[], Awaitable[T]]) -> T:
+        __tracebackhide__ = True
+        try:
+            return self._portal.call(ask)
+        except AuthzError as error:
+            raise error.with_traceback(None) from None  # not the way through the other thread
 
     def __repr__(self) -> str:
         return repr(self._caller)

@@ -44,11 +44,24 @@ class ToolView:
 
 
 class Tools(dict[str, ToolView]):
-    """Tools by name. One that is not there is an error which says why."""
+    """Tools by name. One that is not there is an error which says why; so is asking for one that nobody has."""
 
-    def __init__(self, tools: dict[str, ToolView], why_not: Callable[[str], str]) -> None:
+    def __init__(
+        self, tools: dict[str, ToolView], why_not: Callable[[str], str], is_known: Callable[[str], bool]
+    ) -> None:
         super().__init__(tools)
         self._why_not = why_not
+        self._is_known = is_known
+
+    def __contains__(self, name: object) -> bool:
+        listed = super().__contains__(name)
+        if not listed and not (isinstance(name, str) and self._is_known(name)):
+            raise UnknownNameError(self._why_not(str(name)))  # else `not in` would hold for a slip
+        return listed
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The tool of that name, or `default` where it is hidden."""
+        return self[name] if name in self else default  # noqa: SIM401 - it is `get`
 
     def __missing__(self, name: str) -> ToolView:
         raise UnknownNameError(self._why_not(name))

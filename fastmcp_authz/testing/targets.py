@@ -72,9 +72,15 @@ def _field(text: str, tool: SurveyedTool, groups: Mapping[str, str | None]) -> T
             if len(ending) > 1:
                 raise UnknownNameError(f"{text!r}: {tool.name} has several. Write one of {listed(sorted(ending))}.")
             parts = tuple((side, part) for side, part in every if part.fields in ending and part.is_field)
-        known = {part.fields or part.path for _, part in every}
+        known = {_usual_name(part) for _, part in every}
         found = bool(parts)
     if not found:
         what = " or ".join(sides)
         raise UnknownNameError(f"{text!r}: {tool.name} has no {what} {name!r}, for anybody. {near(name, known)}")
     return Target(text, tool, parts)
+
+
+def _usual_name(part: Part) -> str:
+    """What a test would call it: its fields, and a constant by its whole path."""
+    fields = ".".join(step.name for step in part.steps if step.kind == "field")
+    return part.path if not fields or part.name.startswith('"') else fields

@@ -638,3 +638,88 @@ def test_the_test_of_the_page_passes(tmp_path: Path, monkeypatch: pytest.MonkeyP
         scope["test_nobody_gained_anything"]()
     finally:
         sys.modules.pop("server", None)
+
+
+BESIDE = """
+from fastmcp import FastMCP
+from fastmcp.server.auth import require_scopes
+from fastmcp.server.transforms import ToolTransform
+from fastmcp.tools.tool_transform import ArgTransformConfig, ToolTransformConfig
+from fastmcp_authz import Authz, authorized_tool, gate_check
+from fastmcp_authz.testing import FakeContext
+
+mcp, under = FastMCP("x"), FastMCP("under")
+PERSONAS = {"ann": lambda: FakeContext(requires=["root"]), "bob": lambda: FakeContext()}
+Authz(mcp, context=lambda _: None, personas=PERSONAS)
+
+@mcp.tool(auth=require_scopes("root"))
+@authorized_tool()
+def find(word: str = "", limit: int | None = 3) -> dict:
+    \"\"\"
+    @rbs type output = { n: Integer }
+    #: (?word: String, ?limit: Integer?) -> output
+    \"\"\"
+
+@under.tool(auth=[gate_check("requires", "root")])
+def plain() -> str:
+    return ""
+
+mcp.mount(under)
+HIDDEN = ArgTransformConfig(hide=True, default=1)
+mcp.add_transform(ToolTransform({"find": ToolTransformConfig(arguments={"limit": HIDDEN})}))
+mcp.disable(names={"find"})
+"""
+
+
+def test_what_fastmcp_keeps_from_callers_is_in_it_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    server = tmp_path / "server.py"
+    server.write_text(BESIDE, encoding="utf-8")
+    assert run(["snapshot", str(server)]) == 0
+    assert list(filter(None, lines(tmp_path))) == [
+        'find: fastmcp_auth("RequireScopes root"), nobody',
+        "find in limit: nobody",
+        "find in word: open",
+        "find out n: open",
+        'plain: requires("root")',
+        "plain in *: open",
+        "plain out *: open",
+    ]
+    capsys.readouterr()
+    assert run(["snapshot", str(server), "--check"]) == 0
+    capsys.readouterr()
+
+
+@pytest.mark.parametrize(
+    ("old", "told"),
+    [
+        (
+            'mcp.disable(names={"find"})',
+            "⚠ opened    find\n            "
+            'fastmcp_auth("RequireScopes root"), nobody → fastmcp_auth("RequireScopes root")\n',
+        ),
+        (
+            '(auth=require_scopes("root"))',
+            '⚠ opened    find\n            fastmcp_auth("RequireScopes root"), nobody → nobody\n',
+        ),
+        (
+            '(auth=[gate_check("requires", "root")])',
+            '⚠ opened    plain\n            requires("root") → everyone\n            and so 2 parts of it\n'
+            "            now also seen by: bob\n",
+        ),
+        (
+            'root"))',
+            "⚠ changed   find\n            "
+            'fastmcp_auth("RequireScopes root"), nobody → fastmcp_auth("RequireScopes read"), nobody\n',
+        ),
+        ('arguments={"limit": HIDDEN}', "⚠ opened    find in limit\n            nobody → "),
+    ],
+)
+def test_less_of_that_opens(old: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    enabled = BESIDE.replace("mcp.disable", "#") if "HIDDEN" in old else BESIDE
+    server = tmp_path / "server.py"
+    server.write_text(enabled, encoding="utf-8")
+    assert run(["snapshot", str(server)]) == 0
+    server.write_text(enabled.replace(old, 'read"))' if old == 'root"))' else ""), encoding="utf-8")
+    capsys.readouterr()
+    assert run(["snapshot", str(server), "--check"]) == 1
+    assert told in capsys.readouterr().out

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import Any
 
 import pytest
 from fastmcp import FastMCP
 
-from fastmcp_authz import Authz, ConfigurationError, authorized_tool
+from fastmcp_authz import Authz, ConfigurationError, Request, authorized_tool
 from fastmcp_authz.testing import FakeContext, UnknownNameError, assert_hidden, assert_tools, assert_visible
-from tests.testing.notes import from_nowhere, notes
+from tests.testing.notes import PERSONAS, from_nowhere, notes
 
 LINE = r"tests/testing/notes\.py:\d+"
 
@@ -135,6 +136,49 @@ def test_somebody_whom_nobody_knows_is_an_error() -> None:
             check(notes(), "reeder", what)
         with pytest.raises(ConfigurationError, match="Did you mean feature"):
             check(notes(), FakeContext(featur=True), what)
+
+
+class Silent:
+    """Nobody's context: it answers nothing."""
+
+
+@pytest.mark.parametrize(
+    "who",
+    [FakeContext, PERSONAS["admin"], partial(FakeContext, can=["read"]), FakeContext().requires],
+)
+def test_what_makes_a_context_is_none(who: Any) -> None:
+    with pytest.raises(ConfigurationError, match="makes a context, and is none: call it"):
+        assert_hidden(notes(), who, "empty_bin")
+    with pytest.raises(ConfigurationError, match="call it"):
+        assert_tools(notes(), who, {"ping"})
+
+
+@pytest.mark.parametrize("who", [["admin"], {"can": ["read"]}, True, 3, Silent(), Request()])
+def test_what_answers_no_question_is_no_context(who: Any) -> None:
+    with pytest.raises(
+        ConfigurationError, match=f"A {type(who).__name__} is no context of this server: it answers none"
+    ):
+        assert_hidden(notes(), who, "empty_bin")
+
+
+class Failing:
+    """A context that cannot even be looked at."""
+
+    @property
+    def requires(self) -> Any:
+        raise KeyError("no")
+
+
+def test_a_context_that_fails_is_one_and_says_no() -> None:
+    assert_hidden(notes(), Failing(), "find_notes", "empty_bin")
+
+
+def test_a_domain_that_no_tool_is_in_is_an_error() -> None:
+    assert_visible(notes(), "admin", "empty_bin", domain="default")
+    with pytest.raises(ConfigurationError, match=r"is in the domain 'defalt'\. Did you mean default\?"):
+        assert_hidden(notes(), "admin", "empty_bin", domain="defalt")
+    with pytest.raises(ConfigurationError, match="is in the domain 'defalt'"):
+        assert_tools(notes(), "admin", {"ping"}, domain="defalt")
 
 
 def test_of_a_name_on_both_sides_each_must_be_hidden_and_one_be_visible() -> None:
@@ -262,3 +306,23 @@ def test_a_last_name_that_only_one_field_has_will_do() -> None:
         assert_hidden(mcp, FakeContext(), "bill.nok")
     with pytest.raises(UnknownNameError, match="bill has no input 'cause'"):
         assert_hidden(mcp, FakeContext(), "bill(cause)")
+
+
+def test_a_word_of_a_set_is_named_with_its_quotes() -> None:
+    mcp: FastMCP[Any] = FastMCP("words")
+    authz = Authz(mcp, context=from_nowhere)
+
+    @authz.tool(authorization="read")
+    def find(kind: str = "open") -> dict[str, Any]:
+        """
+        @rbs type output = { n: Integer }
+        #: (?kind: "open" | ("secret" @requires(:admin))) -> output
+        """
+        return {}
+
+    for written in 'find(kind<"secret">)', 'find.kind<"secret">', 'find."secret"':
+        assert_hidden(mcp, FakeContext(can=["read"]), written)
+        assert_visible(mcp, FakeContext(can=["read", "admin"]), written)
+    for slip in "find.secret", 'find.kind<"secrt">', "find(kind.secret)":
+        with pytest.raises(UnknownNameError, match='Did you mean kind<"secret">'):
+            assert_hidden(mcp, FakeContext(can=["read"]), slip)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from fastmcp import Client, FastMCP
 
-from fastmcp_authz import Authz, AuthzMiddleware, ConfigurationError, gate_check
+from fastmcp_authz import Authz, AuthzError, AuthzMiddleware, ConfigurationError, gate_check
 from fastmcp_authz.events import Event, ToolCalled
 from fastmcp_authz.serving.installing import authority_of
 from fastmcp_authz.testing import Asked, CallError, FakeContext, RefusedError, UnknownNameError, caller_of
@@ -105,6 +105,28 @@ async def test_a_tool_that_is_not_ours_is_refused_where_it_answers_with_an_error
         assert "Input should be a valid integer" in await caller.refused("ping", times="x")
         with pytest.raises(CallError, match=r"It was sent: \{'pong': 1\}"):
             await caller.refused("ping")
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_nothing_that_nobody_has_is_absent(mode: Mode) -> None:
+    async with caller_of(notes(), "reader", mode=mode) as caller:
+        assert "empty_bin" not in caller.tools
+        assert caller.tools.get("empty_bin") is None
+        tool = caller.tools["find_notes"]
+        assert caller.tools.get("find_notes") is tool
+        assert "deleted" not in tool.inputs
+        assert "notes.author" not in tool.outputs
+        assert ("word" in tool.inputs, "notes.title" in tool.outputs) == (True, True)
+        assert "times" in caller.tools["ping"].inputs
+        assert repr(caller.tools["empty_bin" if "empty_bin" in caller.tools else "ping"].outputs) == "frozenset()"
+        with pytest.raises(UnknownNameError, match="Did you mean empty_bin"):
+            assert "empty_bim" not in caller.tools
+        with pytest.raises(UnknownNameError, match="Did you mean empty_bin"):
+            caller.tools.get("empty_bim")
+        with pytest.raises(UnknownNameError, match=r"There is no 'delete', for anybody\. Did you mean deleted"):
+            assert "delete" not in tool.inputs
+        with pytest.raises(UnknownNameError, match=r"Did you mean notes\.author"):
+            assert "notes.autor" not in tool.outputs
 
 
 async def test_names_that_nobody_has_never_pass() -> None:
@@ -363,3 +385,15 @@ async def test_a_facade_can_be_refused_and_a_predicate_that_fails_is_a_no(caplog
             await caller.refused("orders_tools", tool_name="find", args={})
         with pytest.raises(KeyError, match="find is hidden from FakeContext"):
             caller.tools["find"]
+
+
+def test_what_fails_without_async_is_told_at_the_line_of_the_test() -> None:
+    with caller_of(notes(), "reader") as caller:
+        for fails in (
+            lambda: caller.refused("find_notes", word="a"),
+            lambda: caller.call("empty_bin"),
+            lambda: caller.withheld("find_note"),
+        ):
+            with pytest.raises(AuthzError) as failed:
+                fails()
+            assert not [each for each in failed.traceback if "anyio" in str(each.path)]
