@@ -30,6 +30,33 @@ class _Batch(NamedTuple):
     answers: Awaitable[Any]
 
 
+class _Turns:
+    """Who may ask: one at a time, in the order in which they came."""
+
+    __slots__ = ("_lock", "_taken")
+
+    def __init__(self) -> None:
+        self._lock = asyncio.Lock()
+        self._taken = 0
+
+    @property
+    def is_free(self) -> bool:
+        """Whether a turn begins at once: nobody has one, nor waits for one, who may have been woken already."""
+        return not self._taken
+
+    async def __aenter__(self) -> None:
+        self._taken += 1
+        try:
+            await self._lock.acquire()
+        except BaseException:
+            self._taken -= 1
+            raise
+
+    async def __aexit__(self, *_: object) -> None:
+        self._taken -= 1
+        self._lock.release()
+
+
 _Pending: TypeAlias = "dict[Predicate, Awaitable[Any]] | _Batch"
 """Answers that have to be awaited."""
 
@@ -67,7 +94,7 @@ class Caller:
         self._asked_defaults: set[str] = set()
         # Whoever asks first asks for all: the next one in finds the answers. Cancelling the first leaves its questions
         # unanswered, not half answered.
-        self._asking = asyncio.Lock()
+        self._asking = _Turns()
 
     @property
     def answers_in_batches(self) -> bool:
@@ -85,7 +112,7 @@ class Caller:
         """Asks what this caller was not asked before."""
         if asked.keys() <= self._answers.keys():
             return
-        if not self._asking.locked():
+        if self._asking.is_free:
             pending = self._answered_at_once(self._open(asked))  # nothing is awaited: nobody comes in between
             if pending is not None:
                 async with self._asking:

@@ -124,6 +124,47 @@ async def test_concurrent_askers_share_the_answer() -> None:
     assert asked == ["sms"]
 
 
+async def test_who_comes_between_two_turns_asks_nothing_twice() -> None:
+    asked: list[Any] = []
+
+    async def feature(value: Any) -> bool:
+        asked.append(value)
+        await asyncio.sleep(0.001)
+        return asked.count(value) == 1  # whoever asks twice is told otherwise
+
+    someone = caller(SimpleNamespace(feature=feature))
+    first, second, third = (Predicate("feature", value) for value in ("first", "second", "third"))
+
+    async def one_after_the_other() -> None:
+        assert await someone.decide([first]) == {first}
+        # The turn of the other begins with this, and has not begun.
+        assert await someone.decide([second, third]) == {second, third}
+
+    await asyncio.gather(one_after_the_other(), someone.decide([second]))
+    assert asked == ["first", "second", "third"]
+    assert await someone.decide([first, second, third]) == {first, second, third}
+
+
+async def test_who_waits_for_a_turn_and_is_cancelled_keeps_it_from_nobody() -> None:
+    asked: list[Any] = []
+
+    async def feature(value: Any) -> bool:
+        asked.append(value)
+        await asyncio.sleep(0.001)
+        return True
+
+    someone = caller(SimpleNamespace(feature=feature))
+    first = asyncio.create_task(someone.decide([FEATURE]))
+    waiting = asyncio.create_task(someone.decide([Predicate("feature", "mail")]))
+    await asyncio.sleep(0)
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    assert await first == {FEATURE}
+    assert await someone.decide([Predicate("feature", "fax")]) == {Predicate("feature", "fax")}
+    assert asked == ["sms", "fax"]
+
+
 async def test_a_cancelled_asker_does_not_answer_for_the_next() -> None:
     started = asyncio.Event()
     release = asyncio.Event()
