@@ -44,6 +44,16 @@ def key_of(context: Context | None) -> object | None:
     return wire.session if wire is not None else None
 
 
+def is_of_a_session() -> bool:
+    """Whether the current request was sent over a session without HTTP: in memory, or over stdio.
+
+    That of a client in memory is, wherever the client is used. A background task is no such request.
+    """
+    context = current_context()
+    wire = context.request_context if context is not None and not context.is_background_task else None
+    return wire is not None and wire.request is None
+
+
 DOMAIN_IN_SCOPE = "fastmcp_authz.domain"
 """Where an ASGI scope says which domain its path names."""
 
