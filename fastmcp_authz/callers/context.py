@@ -64,13 +64,18 @@ ContextBuilder: TypeAlias = Callable[[Request], Any]
 def is_ready(made: Any) -> bool:
     """Whether what a builder returned is the server context itself, with nothing to await, to enter or to close."""
     kind: Any = type(made)
-    return _is_ready(kind)
+    meta: Any = type(kind)
+    if meta.__eq__ is type.__eq__ and meta.__hash__ is type.__hash__:
+        return _known_to_be_ready(kind)
+    return _is_ready(kind)  # of a class that others can be equal to, what is known of them says nothing
 
 
-@lru_cache(maxsize=64)
 def _is_ready(kind: type) -> bool:
     to_open = any(hasattr(kind, name) for name in ("__await__", "__aenter__", "__enter__"))
     return not to_open and not issubclass(kind, GeneratorType | AsyncGeneratorType | CoroutineType)
+
+
+_known_to_be_ready = lru_cache(maxsize=64)(_is_ready)
 
 
 @asynccontextmanager
