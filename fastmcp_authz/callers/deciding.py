@@ -158,6 +158,7 @@ class Caller:
                         self._keep_default(key, value)
                 for key, value in (await self._await_all(pending, _default_text, None)).items():
                     self._keep_default(key, value)
+                self._asked_defaults.update(wanted)  # not before: whoever asks meanwhile waits for the answers
         return {key: self._defaults[key] for key in wanted if key in self._defaults}
 
     def defaults_now(self, keys: Iterable[str]) -> dict[str, Any]:
@@ -165,6 +166,7 @@ class Caller:
         wanted = tuple(keys)
         for key, value in self._new_defaults(wanted):
             self._keep_default(key, _refuse_to_await(_default_text(key), value, None))
+        self._asked_defaults.update(wanted)
         return {key: self._defaults[key] for key in wanted if key in self._defaults}
 
     def _open(self, asked: Questions) -> tuple[Predicate, ...]:
@@ -209,7 +211,8 @@ class Caller:
                 self._settle(predicate, answer)
 
     def _settle(self, predicate: Predicate, answer: Any) -> None:
-        self._answers[predicate.text] = read_yes(predicate, answer)
+        # The first answer stands: one that was refused for having to be awaited may have come in between.
+        self._answers.setdefault(predicate.text, read_yes(predicate, answer))
         if not isinstance(answer, bool):
             self._failed(predicate.text, f"answered a {type(answer).__name__}")
 
@@ -257,7 +260,8 @@ class Caller:
             logger.error("The answers of decide cannot be read: every predicate is a no.", exc_info=True)
             self._failed("decide", type(failure).__name__)
             read = dict.fromkeys(open_ones, False)
-        self._answers.update((predicate.text, answer) for predicate, answer in read.items())
+        for predicate, answer in read.items():
+            self._answers.setdefault(predicate.text, answer)
 
     def _new_defaults(self, wanted: tuple[str, ...]) -> list[tuple[str, Any]]:
         """Asks for the keys not asked yet; the values as they come, which may have to be awaited."""
@@ -265,7 +269,6 @@ class Caller:
         for key in dict.fromkeys(wanted):
             if key in self._asked_defaults:
                 continue
-            self._asked_defaults.add(key)
             try:
                 ask = getattr(getattr(self.context, "current_user", None), "default_for", None)
                 if ask is not None:
@@ -278,7 +281,7 @@ class Caller:
         return found
 
     def _keep_default(self, key: str, value: Any) -> None:
-        if value is not None:
+        if value is not None and key not in self._asked_defaults:  # else it was given without awaiting, in between
             self._defaults[key] = value
 
     async def _await_all(

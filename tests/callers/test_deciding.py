@@ -343,6 +343,41 @@ async def test_defaults_are_asked_once_and_absent_where_there_are_none(caplog: p
         assert caller(context).defaults_now(["page"]) == {}
 
 
+async def test_who_asks_for_a_default_that_is_under_way_waits_for_it() -> None:
+    asked: list[str] = []
+
+    async def default_for(key: str) -> str:
+        asked.append(key)
+        await asyncio.sleep(0.001)
+        return f"her {key}"
+
+    someone = caller(SimpleNamespace(current_user=SimpleNamespace(default_for=default_for)))
+    first, second = await asyncio.gather(someone.defaults(["folder"]), someone.defaults(["folder"]))
+    assert first == second == {"folder": "her folder"}
+    assert asked == ["folder"]
+    cancelled = asyncio.create_task(someone.defaults(["page"]))
+    await asyncio.sleep(0)
+    cancelled.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await cancelled
+    assert await someone.defaults(["page"]) == {"page": "her page"}
+
+
+async def test_an_answer_that_was_given_in_one_request_is_never_another() -> None:
+    async def later(_: Any) -> Any:
+        await asyncio.sleep(0.001)
+        return True
+
+    someone = caller(SimpleNamespace(feature=later, current_user=SimpleNamespace(default_for=later)))
+    asking = asyncio.gather(someone.decide([FEATURE]), someone.defaults(["folder"]))
+    await asyncio.sleep(0)
+    assert someone.decide_now([FEATURE]) == frozenset()
+    assert someone.defaults_now(["folder"]) == {}
+    assert await asking == [frozenset(), {}]
+    assert await someone.decide([FEATURE]) == frozenset()
+    assert await someone.defaults(["folder"]) == {}
+
+
 async def test_no_question_costs_nothing(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     assert await caller(object()).decide([]) == frozenset()
