@@ -27,8 +27,8 @@ MUTATIONS: list[tuple[str, str, str, str]] = [
     (
         "a guard that fails hides nothing on records",
         "reveal.py",
-        "if self._holds(each.guards) else None",
-        "if True else None",
+        "if each.guards and not self.holds(each.guards):",
+        "if False:",
     ),
     ("any one guard is enough", "reveal.py", "return all(guard in", "return not guards or any(guard in"),
     (
@@ -37,12 +37,17 @@ MUTATIONS: list[tuple[str, str, str, str]] = [
         "all(guard in self._decisions",
         "all(guard not in self._decisions",
     ),
-    ("a gated member stays", "reveal.py", "return self._holds(member.guards) and (", "return ("),
+    (
+        "a gated member stays",
+        "reveal.py",
+        "return self.keeps_null(member.shape, union) and self.holds(member.guards)",
+        "return self.keeps_null(member.shape, union)",
+    ),
     (
         "null is left where it was not asked for",
         "reveal.py",
-        "and (keeps_null or not is_null(member.shape))",
-        "",
+        "return self.keeps_null(member.shape, union) and self.holds(member.guards)",
+        "return self.holds(member.guards)",
     ),
     (
         "undeclared keys are sent",

@@ -8,9 +8,16 @@ from contextlib import AbstractAsyncContextManager, AbstractContextManager, asyn
 from dataclasses import dataclass, field
 from functools import lru_cache
 from types import AsyncGeneratorType, CoroutineType, GeneratorType, MappingProxyType
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 from fastmcp_authz.errors import ConfigurationError
+
+_OPEN = frozenset({"access_token", "headers", "session_id"})
+
+
+def _nothing_else(name: str) -> Any:
+    raise AttributeError(name)
+
 
 _NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 
@@ -29,6 +36,38 @@ class Request:
     """Stable for a legacy connection, new with each request on a modern one, `None` outside requests."""
     domain: str | None = "default"
     """The domain of tools that is being served; `None` in a background task, which was submitted in one."""
+    _look_up: Callable[[str], Any] = field(default=_nothing_else, init=False, repr=False, compare=False)
+    """Finds what was left open by `looked_up_when_read`."""
+
+    @classmethod
+    def looked_up_when_read(
+        cls, look_up: Callable[[str], Any], *, transport: str | None, domain: str | None
+    ) -> Request:
+        """A request whose token, headers and session are looked up when somebody reads them: most builders read one.
+
+        Args:
+            look_up: Finds one of them by its name, for this request, whoever reads it from wherever.
+            transport: As above.
+            domain: As above.
+        """
+        request = cls.__new__(cls)
+        for name, value in (("transport", transport), ("domain", domain), ("_look_up", look_up)):
+            object.__setattr__(request, name, value)
+        return request
+
+    if not TYPE_CHECKING:  # for type checkers there are the fields above, and no other
+
+        def __getattr__(self, name: str) -> Any:
+            """Python asks here for a field that is still open, and once only."""
+            if name not in _OPEN:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
+            value = self._look_up(name)
+            object.__setattr__(self, name, value)
+            return value
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled and copied with all that there is to be read, and with nothing that finds it."""
+        return Request, (self.access_token, self.headers, self.transport, self.session_id, self.domain)
 
 
 @runtime_checkable
@@ -64,13 +103,18 @@ ContextBuilder: TypeAlias = Callable[[Request], Any]
 def is_ready(made: Any) -> bool:
     """Whether what a builder returned is the server context itself, with nothing to await, to enter or to close."""
     kind: Any = type(made)
-    return _is_ready(kind)
+    meta: Any = type(kind)
+    if meta.__eq__ is type.__eq__ and meta.__hash__ is type.__hash__:
+        return _known_to_be_ready(kind)
+    return _is_ready(kind)  # of a class that others can be equal to, what is known of them says nothing
 
 
-@lru_cache(maxsize=64)
 def _is_ready(kind: type) -> bool:
     to_open = any(hasattr(kind, name) for name in ("__await__", "__aenter__", "__enter__"))
     return not to_open and not issubclass(kind, GeneratorType | AsyncGeneratorType | CoroutineType)
+
+
+_known_to_be_ready = lru_cache(maxsize=64)(_is_ready)
 
 
 @asynccontextmanager

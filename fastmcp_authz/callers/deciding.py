@@ -37,6 +37,33 @@ class _Batch(NamedTuple):
     answers: Awaitable[Any]
 
 
+class _Turns:
+    """Who may ask: one at a time, in the order in which they came."""
+
+    __slots__ = ("_lock", "_taken")
+
+    def __init__(self) -> None:
+        self._lock = asyncio.Lock()
+        self._taken = 0
+
+    @property
+    def is_free(self) -> bool:
+        """Whether a turn begins at once: nobody has one, nor waits for one, who may have been woken already."""
+        return not self._taken
+
+    async def __aenter__(self) -> None:
+        self._taken += 1
+        try:
+            await self._lock.acquire()
+        except BaseException:
+            self._taken -= 1
+            raise
+
+    async def __aexit__(self, *_: object) -> None:
+        self._taken -= 1
+        self._lock.release()
+
+
 _Pending: TypeAlias = "dict[Predicate, Awaitable[Any]] | _Batch"
 """Answers that have to be awaited."""
 
@@ -74,7 +101,7 @@ class Caller:
         self._asked_defaults: set[str] = set()
         # Whoever asks first asks for all: the next one in finds the answers. Cancelling the first leaves its questions
         # unanswered, not half answered.
-        self._asking = asyncio.Lock()
+        self._asking = _Turns()
 
     @property
     def answers_in_batches(self) -> bool:
@@ -92,7 +119,7 @@ class Caller:
         """Asks what this caller was not asked before."""
         if asked.keys() <= self._answers.keys():
             return
-        if not self._asking.locked():
+        if self._asking.is_free:
             pending = self._answered_at_once(self._open(asked))  # nothing is awaited: nobody comes in between
             if pending is not None:
                 async with self._asking:
@@ -138,6 +165,7 @@ class Caller:
                         self._keep_default(key, value)
                 for key, value in (await self._await_all(pending, _default_text, None)).items():
                     self._keep_default(key, value)
+                self._asked_defaults.update(wanted)  # not before: whoever asks meanwhile waits for the answers
         return {key: self._defaults[key] for key in wanted if key in self._defaults}
 
     def defaults_now(self, keys: Iterable[str]) -> dict[str, Any]:
@@ -145,6 +173,7 @@ class Caller:
         wanted = tuple(keys)
         for key, value in self._new_defaults(wanted):
             self._keep_default(key, _refuse_to_await(_default_text(key), value, None))
+        self._asked_defaults.update(wanted)
         return {key: self._defaults[key] for key in wanted if key in self._defaults}
 
     def _open(self, asked: Questions) -> tuple[Predicate, ...]:
@@ -189,7 +218,8 @@ class Caller:
                 self._settle(predicate, answer)
 
     def _settle(self, predicate: Predicate, answer: Any) -> None:
-        self._answers[predicate.text] = read_yes(predicate, answer)
+        # The first answer stands: one that was refused for having to be awaited may have come in between.
+        self._answers.setdefault(predicate.text, read_yes(predicate, answer))
         if not isinstance(answer, bool):
             self._failed(predicate.text, f"answered a {type(answer).__name__}")
 
@@ -237,7 +267,8 @@ class Caller:
             logger.error("The answers of decide cannot be read: every predicate is a no.", exc_info=True)
             self._failed("decide", type(failure).__name__)
             read = dict.fromkeys(open_ones, False)
-        self._answers.update((predicate.text, answer) for predicate, answer in read.items())
+        for predicate, answer in read.items():
+            self._answers.setdefault(predicate.text, answer)
 
     def _new_defaults(self, wanted: tuple[str, ...]) -> list[tuple[str, Any]]:
         """Asks for the keys not asked yet; the values as they come, which may have to be awaited."""
@@ -245,7 +276,6 @@ class Caller:
         for key in dict.fromkeys(wanted):
             if key in self._asked_defaults:
                 continue
-            self._asked_defaults.add(key)
             try:
                 ask = getattr(getattr(self.context, "current_user", None), "default_for", None)
                 if ask is not None:
@@ -260,7 +290,7 @@ class Caller:
         return found
 
     def _keep_default(self, key: str, value: Any) -> None:
-        if value is not None:
+        if value is not None and key not in self._asked_defaults:  # else it was given without awaiting, in between
             self._defaults[key] = value
 
     async def _await_all(

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from fastmcp_authz.commands.loading import AsJson, CannotRunError, ServerSpec, ToolName, load_server
 from fastmcp_authz.commands.terminal import FINE, console, print_json
+from fastmcp_authz.survey.lines import visible
 from fastmcp_authz.survey.proposing.layout import alias_lines
 from fastmcp_authz.survey.scaffolding import DECORATOR, Scaffold, Scaffolding, scaffolding
 from fastmcp_authz.survey.survey import Survey, survey
@@ -64,9 +65,9 @@ def _print(made: Scaffolding, surveyed: Survey) -> None:
         _show([*each.code, ""])
     _show(_shared(made))
     for name, why in made.skipped.items():
-        _show([f"# {name} is left out: {why}"])
+        _show(_commented(f"{name} is left out: {why}"))
     if not made.scaffolds:
-        _show([_nothing(made)])
+        _show(_commented(_nothing(made)))
 
 
 def _shared(made: Scaffolding) -> Iterator[str]:
@@ -76,7 +77,7 @@ def _shared(made: Scaffolding) -> Iterator[str]:
         yield "# taken in with `@rbs import NAME`:"
     for alias, tools in made.shared.items():
         yield "#"
-        yield f"# sig/shared/{alias.name}.rbs, for {', '.join(tools)}:"
+        yield from _commented(f"sig/shared/{alias.name}.rbs, for {', '.join(tools)}:")
         yield from (f"#     {line.removeprefix('@rbs ')}" for line in alias_lines(alias))
     if made.shared:
         yield ""
@@ -84,15 +85,21 @@ def _shared(made: Scaffolding) -> Iterator[str]:
 
 def _nothing(made: Scaffolding) -> str:
     if not made.decorated:
-        return "# There is no tool to scaffold."
+        return "There is no tool to scaffold."
     if len(made.decorated) == 1:
-        return f"# {made.decorated[0]} is decorated with authorized_tool already: there is nothing to scaffold."
-    return f"# All {len(made.decorated)} tools are decorated with authorized_tool: there is nothing to scaffold."
+        return f"{made.decorated[0]} is decorated with authorized_tool already: there is nothing to scaffold."
+    return f"All {len(made.decorated)} tools are decorated with authorized_tool: there is nothing to scaffold."
 
 
-def _comments(each: Scaffold) -> list[str]:
+def _comments(each: Scaffold) -> Iterator[str]:
     where = f"{each.place}, {each.function}" if each.place is not None else "no function yet"
-    return [f"# {each.tool}: {where}, on the server {each.server}", *(f"# {line}" for line in each.remarks)]
+    for text in (f"{each.tool}: {where}, on the server {each.server}", *each.remarks):
+        yield from _commented(text)
+
+
+def _commented(text: str) -> Iterator[str]:
+    """A text as comments, whatever is in it: the names of tools and servers may have line breaks, and are pasted."""
+    return (f"# {visible(line)}" for line in text.splitlines())
 
 
 def _show(lines: Iterable[str]) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from typing import Any, Final
 
 from rich.console import Console
 from rich.markup import escape
+from rich.text import Text
 
 FINE: Final = 0
 FOUND: Final = 1
@@ -18,15 +20,33 @@ CUT_OFF: Final = 141
 """Nobody read the answer to its end: what a shell says of a program that SIGPIPE ended."""
 
 
-class _Answers(Console):
+_CONTROL: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+class _Console(Console):
+    """Prints no control codes but its own: what names and descriptions hold of them would move the cursor."""
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        super().print(*map(_tame, objects), **options)
+
     def on_broken_pipe(self) -> None:
         """Leaves it to whoever runs the command: rich would end the process as if something had been found."""
         raise BrokenPipeError
 
 
+def _tame(each: Any) -> Any:
+    """A text with a sign for each control code, so that it is as long as it was."""
+    if isinstance(each, str):
+        return _CONTROL.sub("\ufffd", each)
+    if isinstance(each, Text) and _CONTROL.search(each.plain):
+        each = each.copy()
+        each.plain = _CONTROL.sub("\ufffd", each.plain)
+    return each
+
+
 def console() -> Console:
     """Where answers go. Made when it is asked for: tests and shells exchange `sys.stdout`."""
-    return _Answers(highlight=False, soft_wrap=not sys.stdout.isatty())
+    return _Console(highlight=False, soft_wrap=not sys.stdout.isatty())
 
 
 def print_json(value: Any) -> None:
@@ -36,9 +56,9 @@ def print_json(value: Any) -> None:
 
 def complain(message: str) -> None:
     """Says, on standard error, why a command cannot run."""
-    _Answers(stderr=True, highlight=False, soft_wrap=True).print(f"[red]error:[/red] {escape(message)}")
+    _Console(stderr=True, highlight=False, soft_wrap=True).print(f"[red]error:[/red] {escape(message)}")
 
 
 def warn(message: str) -> None:
     """Says, on standard error, what is to be known beside the answer."""
-    _Answers(stderr=True, highlight=False, soft_wrap=True).print(f"[yellow]note:[/yellow] {escape(message)}")
+    _Console(stderr=True, highlight=False, soft_wrap=True).print(f"[yellow]note:[/yellow] {escape(message)}")

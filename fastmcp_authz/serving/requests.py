@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextvars import Context as ContextVars
 from contextvars import copy_context
-from functools import partial
 from typing import Any
 
 from fastmcp import Context, FastMCP
@@ -44,6 +42,16 @@ def key_of(context: Context | None) -> object | None:
     return wire.session if wire is not None else None
 
 
+def is_of_a_session() -> bool:
+    """Whether the current request was sent over a session without HTTP: in memory, or over stdio.
+
+    That of a client in memory is, wherever the client is used. A background task is no such request.
+    """
+    context = current_context()
+    wire = context.request_context if context is not None and not context.is_background_task else None
+    return wire is not None and wire.request is None
+
+
 DOMAIN_IN_SCOPE = "fastmcp_authz.domain"
 """Where an ASGI scope says which domain its path names."""
 
@@ -54,32 +62,13 @@ def current_request(domain: str) -> Request:
     `domain` is the one that is served where the path of the request names none.
     """
     context = current_context()
-    request = _AskedWhenRead.__new__(_AskedWhenRead)
-    keep = partial(object.__setattr__, request)
-    keep("transport", context.transport if context is not None else None)
-    keep("domain", _served_domain(context, domain))
-    keep("made_in", copy_context())
-    return request
-
-
-class _AskedWhenRead(Request):
-    """A request whose token, headers and session are looked up when somebody reads them: most builders read one.
-
-    Whoever reads them may do so from another task or thread, or later: they are looked up where it was made.
-    """
-
-    __slots__ = ("made_in",)
-    made_in: ContextVars
-
-    def __getattr__(self, name: str) -> Any:
-        """Called for a slot that is empty, and fills it."""
-        look_up = _LOOKED_UP.get(name)
-        if look_up is None:
-            raise AttributeError(name)
+    made_in = copy_context()
+    return Request.looked_up_when_read(
         # A copy, since a context runs one thing at a time.
-        value = self.made_in.copy().run(look_up)
-        object.__setattr__(self, name, value)
-        return value
+        lambda name: made_in.copy().run(_LOOKED_UP[name]),
+        transport=context.transport if context is not None else None,
+        domain=_served_domain(context, domain),
+    )
 
 
 def lenient_by_server() -> bool:

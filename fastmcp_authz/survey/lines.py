@@ -24,7 +24,8 @@ ANYTHING: Final = "*"
 
 _TEXT: Final = r'"(?:[^"\\]|\\.)*"'
 _WORD: Final = rf"(?:{_TEXT}|[\w./@-]+)"
-_STEP: Final = rf'\.?(?:[\w-]+|{_TEXT}|\*)|<(?:{_TEXT}|[^"<>])*>|\[\d*\]|\{{\}}|\{{key\}}'
+# A step takes all the letters there are: else a long line that is none would be tried in endless ways.
+_STEP: Final = rf'\.?(?:[\w-]++|{_TEXT}|\*)|<(?:{_TEXT}|[^"<>])*>|\[\d*\]|\{{\}}|\{{key\}}'
 _GUARD: Final = rf'(?:current_user\.)?\w+\((?:{_TEXT}|[^"()]*)\)|{NOBODY}'
 _LINE: Final = re.compile(
     rf"(?P<tool>{_WORD})(?: (?P<side>in|out|content) (?P<path>(?:{_STEP})+))?"
@@ -75,7 +76,10 @@ def read_line(line: str) -> tuple[Key, Guards] | None:
     if found is None:
         return None
     sides: dict[str | None, Side] = {"in": "in", "out": "out", "content": "content"}
-    key = Key(_said(found["tool"]), sides.get(found["side"], ""), found["path"] or "")
+    tool = _said(found["tool"])
+    if tool is None:
+        return None
+    key = Key(tool, sides.get(found["side"], ""), found["path"] or "")
     return key, frozenset() if found["guards"] == OPEN else frozenset(re.findall(_GUARD, found["guards"]))
 
 
@@ -84,7 +88,9 @@ def read_domains(line: str) -> tuple[str, frozenset[str]] | None:
     found = _DOMAINS.fullmatch(line) if line.isprintable() else None
     if found is None:
         return None
-    return _said(found["tool"]), frozenset(map(_said, re.findall(_WORD, found["domains"])))
+    tool, *domains = map(_said, (found["tool"], *re.findall(_WORD, found["domains"])))
+    named = frozenset(each for each in domains if each is not None)
+    return None if tool is None or None in domains else (tool, named)
 
 
 def predicate(guard: str) -> Predicate | None:
@@ -119,5 +125,9 @@ def visible(text: str) -> str:
     return "".join(each if each.isprintable() else json.dumps(each)[1:-1] for each in text)
 
 
-def _said(written: str) -> str:
-    return str(json.loads(written)) if written.startswith('"') else written
+def _said(written: str) -> str | None:
+    """What a word says; `None` for a text with an escape that JSON has not."""
+    try:
+        return str(json.loads(written)) if written.startswith('"') else written
+    except ValueError:
+        return None

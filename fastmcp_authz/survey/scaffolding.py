@@ -147,7 +147,7 @@ def _of_function(name: str, tool: FunctionTool, found: Behind, origin: Origin) -
     if _is_annotated(docstring):
         remark = "Its docstring is annotated already: put the decorator nearest the function, and keep the rest."
         return made(None, [DECORATOR, *found.header], remark)
-    prose = prose_without_parameters(docstring) if docstring else without_controls(tool.description or "").strip()
+    prose = prose_without_parameters(docstring) if docstring else _described(tool)
     proposal = propose(prose, tool.parameters, tool.output_schema, _returned(tool))
     proposal = replace(proposal, notes=(*_of_hints(tool), *proposal.notes))
     return made(
@@ -161,6 +161,14 @@ def _of_function(name: str, tool: FunctionTool, found: Behind, origin: Origin) -
 def _is_annotated(docstring: str) -> bool:
     annotation, _ = read_annotation(docstring, name="scaffold")
     return bool(annotation.aliases or annotation.signature or annotation.unread)
+
+
+def _described(tool: Tool) -> str:
+    """The description of a tool, without what would be an annotation in a docstring: others may have written it."""
+    prose = without_controls(tool.description or "").strip()
+    while (plain := read_annotation(prose, name="scaffold")[0].prose.strip()) != prose:
+        prose = plain
+    return prose
 
 
 def _returned(tool: FunctionTool) -> str | None:
@@ -187,8 +195,7 @@ def _of_hints(tool: FunctionTool) -> Iterator[Note]:
 def _of_document(name: str, tool: Tool, origin: Origin) -> Scaffold:
     server, own = origin
     around = skeleton(own, tool.parameters, tool.parameters.get("$defs", {}))
-    prose = without_controls(tool.description or "").strip()
-    proposal = propose(prose, around.given, tool.output_schema, hands_on=True)
+    proposal = propose(_described(tool), around.given, tool.output_schema, hands_on=True)
     return Scaffold(
         name,
         server.name,

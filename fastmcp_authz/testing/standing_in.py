@@ -19,6 +19,7 @@ from weakref import WeakKeyDictionary
 from fastmcp_authz.callers.context import ContextBuilder, Request
 from fastmcp_authz.callers.scope import Authority
 from fastmcp_authz.events import Event, Observer
+from fastmcp_authz.serving.requests import is_of_a_session
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +63,15 @@ def playing(role: Role) -> Iterator[list[Event]]:
         _part.reset(token)
 
 
+def _played() -> _Part | None:
+    """The part that the request at hand is one of.
+
+    None that came over HTTP is, and no background task: what serves it may have been started within a call of a
+    test's, by a lifespan or by a tool, and have inherited the part of that.
+    """
+    return _part.get() if is_of_a_session() else None
+
+
 class _Own(NamedTuple):
     """What an authority has by itself."""
 
@@ -91,7 +101,7 @@ class Stage:
                 if _holds[each] == 1:
                     own = _own[each] = _Own(each.context, each.observe)
                     # Without a builder of its own a server refuses to start where anybody is asked, in tests as well.
-                    _put(each, own.context and _builder(each, own.context), _observer(own.observe))
+                    _put(each, None if own.context is None else _builder(each, own.context), _observer(own.observe))
 
     def leave(self) -> None:
         """Gives the authorities back, as they were, unless others hold them too."""
@@ -112,7 +122,7 @@ def _put(authority: Authority, context: ContextBuilder | None, observe: Observer
 def _builder(authority: Authority, own: ContextBuilder) -> ContextBuilder:
     @functools.wraps(own)
     def build(request: Request) -> Any:
-        part = _part.get()
+        part = _played()
         return own(request) if part is None else part.role.context(authority)
 
     return build
@@ -121,7 +131,7 @@ def _builder(authority: Authority, own: ContextBuilder) -> ContextBuilder:
 def _observer(own: Observer) -> Observer:
     def observe(event: Event) -> None:
         own(event)
-        part = _part.get()
+        part = _played()
         if part is not None:
             part.told.append(event)
 

@@ -83,3 +83,11 @@ def test_a_user_is_whatever_can_answer_can() -> None:
         def default_for(self, key: str) -> None: ...
 
     assert isinstance(User(), CurrentUser)
+
+
+@pytest.mark.parametrize("hashed", [lambda _: 1, None])
+def test_what_is_known_of_one_class_says_nothing_of_another_that_is_equal_to_it(hashed: Any) -> None:
+    meta: Any = type("Alike", (type,), {"__eq__": lambda *_: True, "__hash__": hashed})
+    plain: Any = meta("Plain", (), {})
+    opening: Any = meta("Opening", (), {"__enter__": lambda _: "opened", "__exit__": lambda *_: None})
+    assert [is_ready(kind()) for kind in (plain, opening, plain, opening)] == [True, False, True, False]

@@ -124,6 +124,47 @@ async def test_concurrent_askers_share_the_answer() -> None:
     assert asked == ["sms"]
 
 
+async def test_who_comes_between_two_turns_asks_nothing_twice() -> None:
+    asked: list[Any] = []
+
+    async def feature(value: Any) -> bool:
+        asked.append(value)
+        await asyncio.sleep(0.001)
+        return asked.count(value) == 1  # whoever asks twice is told otherwise
+
+    someone = caller(SimpleNamespace(feature=feature))
+    first, second, third = (Predicate("feature", value) for value in ("first", "second", "third"))
+
+    async def one_after_the_other() -> None:
+        assert await someone.decide([first]) == {first}
+        # The turn of the other begins with this, and has not begun.
+        assert await someone.decide([second, third]) == {second, third}
+
+    await asyncio.gather(one_after_the_other(), someone.decide([second]))
+    assert asked == ["first", "second", "third"]
+    assert await someone.decide([first, second, third]) == {first, second, third}
+
+
+async def test_who_waits_for_a_turn_and_is_cancelled_keeps_it_from_nobody() -> None:
+    asked: list[Any] = []
+
+    async def feature(value: Any) -> bool:
+        asked.append(value)
+        await asyncio.sleep(0.001)
+        return True
+
+    someone = caller(SimpleNamespace(feature=feature))
+    first = asyncio.create_task(someone.decide([FEATURE]))
+    waiting = asyncio.create_task(someone.decide([Predicate("feature", "mail")]))
+    await asyncio.sleep(0)
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    assert await first == {FEATURE}
+    assert await someone.decide([Predicate("feature", "fax")]) == {Predicate("feature", "fax")}
+    assert asked == ["sms", "fax"]
+
+
 async def test_a_cancelled_asker_does_not_answer_for_the_next() -> None:
     started = asyncio.Event()
     release = asyncio.Event()
@@ -300,6 +341,41 @@ async def test_defaults_are_asked_once_and_absent_where_there_are_none(caplog: p
     for context in (None, object(), SimpleNamespace(current_user=None), Person()):
         assert await caller(context).defaults(["page"]) == {}
         assert caller(context).defaults_now(["page"]) == {}
+
+
+async def test_who_asks_for_a_default_that_is_under_way_waits_for_it() -> None:
+    asked: list[str] = []
+
+    async def default_for(key: str) -> str:
+        asked.append(key)
+        await asyncio.sleep(0.001)
+        return f"her {key}"
+
+    someone = caller(SimpleNamespace(current_user=SimpleNamespace(default_for=default_for)))
+    first, second = await asyncio.gather(someone.defaults(["folder"]), someone.defaults(["folder"]))
+    assert first == second == {"folder": "her folder"}
+    assert asked == ["folder"]
+    cancelled = asyncio.create_task(someone.defaults(["page"]))
+    await asyncio.sleep(0)
+    cancelled.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await cancelled
+    assert await someone.defaults(["page"]) == {"page": "her page"}
+
+
+async def test_an_answer_that_was_given_in_one_request_is_never_another() -> None:
+    async def later(_: Any) -> Any:
+        await asyncio.sleep(0.001)
+        return True
+
+    someone = caller(SimpleNamespace(feature=later, current_user=SimpleNamespace(default_for=later)))
+    asking = asyncio.gather(someone.decide([FEATURE]), someone.defaults(["folder"]))
+    await asyncio.sleep(0)
+    assert someone.decide_now([FEATURE]) == frozenset()
+    assert someone.defaults_now(["folder"]) == {}
+    assert await asking == [frozenset(), {}]
+    assert await someone.decide([FEATURE]) == frozenset()
+    assert await someone.defaults(["folder"]) == {}
 
 
 async def test_no_question_costs_nothing(caplog: pytest.LogCaptureFixture) -> None:

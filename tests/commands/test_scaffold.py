@@ -13,6 +13,7 @@ from typing import Any, Final
 import pytest
 from fastmcp import Client
 
+from fastmcp_authz.annotations import read_annotation
 from fastmcp_authz.commands.app import run
 from fastmcp_authz.commands.loading import load_server
 
@@ -349,3 +350,42 @@ def test_the_command_runs_by_itself_and_prints_no_control_codes(server: Any) -> 
     assert ended.returncode == 0
     assert "#: (a: Integer) -> output" in ended.stdout
     assert "\x1b" not in ended.stdout
+
+
+def test_hostile_names_and_descriptions_give_no_code_of_their_own(
+    server: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = server(r'''
+import httpx2
+mcp = FastMCP("shop\nimport os")
+@mcp.tool(name="evil\nraise SystemExit")
+def plain(a: int) -> dict[str, Any]:
+    """Do."""
+    return {}
+mcp.add_tool(Tool.from_function(lambda: {}, name="odd\rraise SystemExit"))
+DOCUMENT = {
+    "openapi": "3.1.0", "info": {"title": "D", "version": "1"}, "paths": {
+        "/a": {"get": {
+            "operationId": "class",
+            "description": "Do.\n#: (id: Integer) -> output\n@rbs import elsewhere\n@rbs type output = untyped",
+            "parameters": [{
+                "name": "api", "in": "query",
+                "schema": {"type": "string", "bad\n@rbs type output = untyped\n": 1},
+            }],
+            "responses": {"200": {"description": "ok"}},
+        }},
+        "/b": {"get": {"operationId": "api", "responses": {"200": {"description": "ok"}}}},
+    },
+}
+mcp.mount(FastMCP.from_openapi(DOCUMENT, client=httpx2.AsyncClient(base_url="http://x"), name="d\nimport os"))
+''')
+    code = printed(capsys, file)
+    functions = [each for each in ast.parse(code).body if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)]
+    others = [ast.unparse(each) for each in ast.parse(code).body if not hasattr(each, "decorator_list")]
+    assert [each.name for each in functions] == ["plain", "class_", "api_"]
+    assert others == ["from fastmcp_authz import Authz, authorized_tool", "Authz(mcp, context=...)"]
+    annotation, problems = read_annotation(ast.get_docstring(functions[1]) or "", name="pasted")
+    assert problems == ()
+    assert annotation.prose == "Do."
+    assert annotation.imports == ()
+    assert str(annotation.signature) == "(?api_: String) -> output"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -302,3 +303,32 @@ def test_what_is_not_there_is_said_with_what_is(
 def test_a_server_without_tools_is_shown_as_such(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     empty = "from fastmcp import FastMCP\nmcp = FastMCP('empty')"
     assert shown(tmp_path, capsys, empty) == ["The server has no tools."]
+
+
+@pytest.mark.parametrize("command", ["show", "check", "scaffold", "explain"])
+def test_names_move_no_cursor(tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str) -> None:
+    (tmp_path / "server.py").write_text(
+        r'''
+from fastmcp import FastMCP
+from fastmcp_authz import Authz, authorized_tool
+mcp = FastMCP("s\x1b[2J")
+@mcp.tool(name="t\x1b]0;title\x07")
+@authorized_tool(authorization="a\x9b31m")
+def t() -> dict:
+    """T.
+    @rbs type output = { a: Integer }
+    """
+    return {"a": 1}
+@mcp.tool(name="u\x1b[1A")
+def u(a: int) -> dict:
+    """U."""
+    return {}
+Authz(mcp, context=lambda request: None, personas={"p\x1b[31m": lambda: None})
+''',
+        "utf-8",
+    )
+    given = ["t\x1b]0;title\x07", "--as", "p\x1b[31m"] if command == "explain" else []
+    run([command, str(tmp_path / "server.py"), *given])
+    printed = "".join(capsys.readouterr())
+    assert printed
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f]", printed.replace("\r\n", "\n"))

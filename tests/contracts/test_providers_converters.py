@@ -31,7 +31,7 @@ DIALECTS: tuple[Dialect, ...] = get_args(Dialect)
 
 
 def sources() -> Iterator[tuple[str, Path]]:
-    """The Python that is shown to a reader, in the pages and in the examples, each with a folder of shared types below."""
+    """The Python that is shown to a reader, in pages and examples, each with a folder that holds shared types."""
     for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
         for block in re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
             yield block, ROOT / "examples" / "recruiting"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import time
 from random import Random
 
 import pytest
@@ -13,7 +14,7 @@ from fastmcp_authz.contracts.outline import outline
 from fastmcp_authz.survey.changes import Changes, compare
 from fastmcp_authz.survey.declared import parts_of
 from fastmcp_authz.survey.lines import Guards, Key, predicate
-from fastmcp_authz.survey.snapshot import Snapshot
+from fastmcp_authz.survey.snapshot import Snapshot, SnapshotError
 from tests.soundness.drawing import GATES, draw_contract
 from tests.soundness.world import decisions
 
@@ -140,3 +141,23 @@ def test_of_a_snapshot_only_what_a_declaration_can_ask_is_asked() -> None:
     assert [str(each) for each in asked] == ['feature("sms")', 'current_user.can("x")', "plan(1.0)"]
     for guard in ("nobody", '__init__("x")', 'default_for("x")', 'current_user.delete("x")', "plan(x)"):
         assert predicate(guard) is None
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "tool in " + "a" * 5000 + "!",
+        "tool in " + ".a" * 5000 + "!",
+        "tool in <" + '""' * 5000,
+        'tool: feature("' + '\\"' * 5000,
+        "tool domains: " + "a, " * 5000,
+        '"\\x": open',
+        '"\\x" domains: a',
+        'tool domains: a, "\\x"',
+    ],
+)
+def test_a_line_that_is_none_is_refused_at_once(line: str) -> None:
+    began = time.process_time()
+    with pytest.raises(SnapshotError, match="is no line of a snapshot"):
+        Snapshot.read(f"# fastmcp-authz snapshot, format 1\ntool: open\n{line}\n")
+    assert time.process_time() - began < 5

@@ -139,3 +139,18 @@ def test_a_function_around_a_tool_has_the_hints_of_its_schema() -> None:
     ]
     assert '"of a kind": of_a_kind' in made.body[0]
     assert made.given["required"] == ["kinds", "from_"]
+
+
+def test_names_in_a_function_around_a_tool_mean_nothing_else() -> None:
+    names = ["api", "mcp", "class", "\ufb01nd", "find"]
+    made = skeleton("import", {"type": "object", "properties": {each: {} for each in names}}, {})
+    assert made.name == "import_"
+    assert made.body[0] == 'arguments = {"api": api_, "mcp": mcp_, "class": class_, "\ufb01nd": find, "find": find_2}'
+    assert skeleton("Api", {}, {}).name == "api_"
+
+
+def test_a_note_stays_a_comment_whatever_it_quotes() -> None:
+    schema = {"type": "object", "properties": {"x": {"type": "string", "odd\n@rbs type y = untyped\n": 1}}}
+    annotation, problems = read_annotation(propose("", schema, None).docstring, name="noted")
+    assert problems == ()
+    assert [alias.name for alias in annotation.aliases] == ["output"]

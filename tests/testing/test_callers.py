@@ -16,6 +16,7 @@ from fastmcp_authz.events import Event, ToolCalled
 from fastmcp_authz.serving.installing import authority_of
 from fastmcp_authz.testing import Asked, CallError, FakeContext, RefusedError, UnknownNameError, caller_of
 from fastmcp_authz.testing.connecting import Mode
+from tests.serving.test_domains import over_a_socket
 from tests.testing.notes import from_nowhere, notes
 
 MODES: list[Mode] = ["auto", "legacy"]
@@ -199,6 +200,30 @@ async def test_nobody_else_is_served_as_a_caller_and_the_server_is_left_as_it_wa
         await admin.call("empty_bin")
     assert (authority.context, authority.observe) == before
     assert any(isinstance(event, ToolCalled) and event.outcome == "sent" for event in events)
+
+
+async def test_what_is_started_within_a_callers_call_serves_nobody_as_that_caller() -> None:
+    """It inherits the context variables of whoever started it: here, a port that a lifespan opens."""
+    served = notes(context=lambda _: FakeContext(can=READER))
+    addresses: list[str] = []
+    listed_within: list[set[str]] = []
+
+    @asynccontextmanager
+    async def lifespan(_: FastMCP[Any]) -> AsyncIterator[None]:
+        async with over_a_socket(served.http_app()) as address:
+            addresses.append(address)
+            listed_within.append({tool.name for tool in await served.list_tools()})
+            yield
+
+    outer: FastMCP[Any] = FastMCP("outer", lifespan=lifespan)
+    outer.mount(served)
+    async with caller_of(outer, FakeContext(can=ADMIN, feature=["bin"])) as caller:
+        assert await caller.call("empty_bin") == {"deleted": 3}
+        async with Client(addresses[0]) as somebody:
+            assert {tool.name for tool in await somebody.list_tools()} == {"find_notes", "ping"}
+            assert (await somebody.call_tool_mcp("empty_bin", {})).is_error
+        assert listed_within == [{"find_notes", "ping"}]
+        assert await caller.call("empty_bin") == {"deleted": 3}
 
 
 async def test_a_server_that_is_given_back_after_a_failure() -> None:

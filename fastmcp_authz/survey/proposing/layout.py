@@ -61,7 +61,7 @@ def note_lines(notes: Iterable[Note]) -> list[str]:
     lines: list[str] = []
     for text, parts in grouped.items():
         named = ", ".join(f"`{one_line(part)}`" for part in parts if part)
-        lines += [f"# {line}" for line in _filled(f"{named} {text}".strip(), WIDTH - 2)]
+        lines += [f"# {line}" for line in _filled(one_line(f"{named} {text}"), WIDTH - 2)]
     return lines
 
 

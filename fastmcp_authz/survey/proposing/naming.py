@@ -6,12 +6,15 @@ import keyword
 import re
 from collections.abc import Collection, Iterable, Mapping
 from typing import Final
+from unicodedata import normalize
 
 from fastmcp_authz.contracts.names import BASES, GENERICS
 
 _OURS: Final = (*BASES, *GENERICS)
 TAKEN: Final = frozenset({"input", "output", "type", *_OURS, *map(str.lower, _OURS)})
 """What is something else in an annotation, or looks like it."""
+_MEANT: Final = frozenset({"self", "cls", "api", "mcp", "authorized_tool"})
+"""What is something else in a function around a tool."""
 _BETWEEN: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[^0-9A-Za-z]+")
 
 
@@ -43,10 +46,14 @@ def parameter_names(properties: Iterable[str]) -> Mapping[str, str]:
     """The name of a Python parameter for each property: itself, where Python takes that."""
     names: dict[str, str] = {}
     for key in properties:
-        usable = key if key.isidentifier() else snake_case(key)
-        usable = f"{usable}_" if keyword.iskeyword(usable) or usable in ("self", "cls") else usable
-        names[key] = unique(usable, {*names.values()})
+        names[key] = unique(python_name(key if key.isidentifier() else snake_case(key)), {*names.values()})
     return names
+
+
+def python_name(name: str) -> str:
+    """An identifier that means nothing else in a function around a tool, as Python reads it."""
+    usable = normalize("NFKC", name)
+    return f"{usable}_" if keyword.iskeyword(usable) or usable in _MEANT else usable
 
 
 def unique(name: str, used: Collection[str]) -> str:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from fastmcp_authz.survey.proposing.naming import parameter_names, snake_case
+from fastmcp_authz.survey.proposing.naming import parameter_names, python_name, snake_case
 from fastmcp_authz.survey.proposing.said import JsonSchema
 
 _WIDTH: Final = 100
@@ -48,7 +48,7 @@ def skeleton(tool: str, given: JsonSchema, definitions: Mapping[str, Any]) -> Sk
         _parameter(each, properties[each], definitions, optional=each not in required) for each in ordered
     )
     sent = ", ".join(f"{json.dumps(key, ensure_ascii=False)}: {name}" for key, name in names.items())
-    name = snake_case(tool)
+    name = python_name(snake_case(tool))
     return Skeleton(
         name,
         {**given, "properties": properties, "required": required},
