@@ -86,7 +86,7 @@ async def test_it_is_a_request_like_any_other() -> None:
     alike = copy.copy(request)
     assert (alike, pickle.loads(pickle.dumps(request))) == (request, request)
     assert request == Request(session_id=request.session_id)
-    assert repr(request) == repr(Request(session_id=request.session_id))
+    assert repr(request) == repr(Request(session_id=request.session_id, headers={}))
     with pytest.raises(dataclasses.FrozenInstanceError):
         request.domain = "operator"  # type: ignore[misc]
     with pytest.raises(AttributeError, match="tenant"):
