@@ -11,6 +11,7 @@ from cyclopts import Parameter
 from fastmcp_authz.callers.predicates import Predicate
 from fastmcp_authz.commands.findings import print_findings
 from fastmcp_authz.commands.loading import AsJson, CannotRunError, Domain, ServerSpec, load_server
+from fastmcp_authz.commands.noting import note_strangers
 from fastmcp_authz.commands.terminal import FINE, FOUND, print_json
 from fastmcp_authz.errors import listed
 from fastmcp_authz.survey.checks.looked import Looked, Subject, domains_of, look
@@ -40,6 +41,7 @@ async def check(
     findings, silenced = find_all(looked, codes)
     notes = list(_notes(looked, codes))
     counts = _counts(looked)
+    note_strangers(surveyed, [each.surveyed for each in looked.subjects], surveyed.personas)
     if as_json:
         print_json(
             {

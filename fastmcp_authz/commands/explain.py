@@ -21,6 +21,7 @@ from fastmcp_authz.commands.loading import (
     load_server,
 )
 from fastmcp_authz.commands.naming import nearest, shown_path, shown_place, the_tool
+from fastmcp_authz.commands.noting import note_strangers
 from fastmcp_authz.commands.terminal import FINE, console, print_json
 from fastmcp_authz.commands.whereabouts import whereabouts
 from fastmcp_authz.contracts.outline import Part, by_last_name
@@ -71,6 +72,7 @@ async def explain(
         surveyed = await survey(loaded, domain=domain)
         found = the_tool(surveyed, tool)
         explained = await _explained(surveyed, found, persona, _meant(found, field))
+    note_strangers(surveyed, [found], surveyed.personas)
     if as_json:
         print_json(
             {"tool": tool, "persona": persona, "field": field, "explanations": [_for_programs(e) for e in explained]}

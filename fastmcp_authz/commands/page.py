@@ -15,6 +15,7 @@ from cyclopts import Parameter
 from rich.markup import escape
 
 from fastmcp_authz.commands.loading import AsJson, CannotRunError, Domain, ServerSpec, load_server
+from fastmcp_authz.commands.noting import note_strangers
 from fastmcp_authz.commands.terminal import FINE, console, print_json
 from fastmcp_authz.survey.matrix import Matrix, matrix_of
 from fastmcp_authz.survey.survey import Survey, survey
@@ -34,6 +35,7 @@ async def page(
     matrix = await matrix_of(surveyed)
     if domain is not None:
         _refuse_unknown_domain(surveyed, matrix, domain)
+    note_strangers(surveyed, surveyed.tools, surveyed.personas)
     if output is not None:
         _write(output, rendered(matrix))
     if as_json:

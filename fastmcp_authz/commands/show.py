@@ -19,6 +19,7 @@ from fastmcp_authz.commands.loading import (
     load_server,
 )
 from fastmcp_authz.commands.naming import nearest, the_tool
+from fastmcp_authz.commands.noting import note_strangers
 from fastmcp_authz.commands.table import Seen, why_hidden, written
 from fastmcp_authz.commands.terminal import FINE, console, print_json
 from fastmcp_authz.survey.everything import Everything
@@ -44,6 +45,7 @@ async def show(
         surveyed = await survey(loaded, domain=domain)
         tools = chosen_tools(surveyed, tool, domain)
         seen = await seen_by_each(surveyed, tools, persona)
+    note_strangers(surveyed, tools, seen if surveyed.personas else ())
     if as_json:
         print_json({"personas_declared": bool(surveyed.personas), "personas": _for_programs(seen)})
         return FINE

@@ -13,6 +13,7 @@ from rich.text import Text
 from fastmcp_authz.commands.columns import in_columns, widths
 from fastmcp_authz.commands.loading import CannotRunError
 from fastmcp_authz.commands.naming import nearest
+from fastmcp_authz.commands.noting import note_strangers
 from fastmcp_authz.commands.show import NO_PERSONAS, chosen_tools, seen_by_each
 from fastmcp_authz.commands.terminal import FINE, console, print_json
 from fastmcp_authz.errors import listed
@@ -37,6 +38,7 @@ async def whereabouts(
             wild = f" Outputs that hold anything: {listed([str(each.key) for each in found])}." if found else ""
             raise CannotRunError(f"Nothing is called {name!r}. {nearest(name, _names(tools))}{wild}")
         seen = await seen_by_each(surveyed, tools, persona)
+    note_strangers(surveyed, [each.tool for each in found], seen if surveyed.personas else ())
     by_tool = {who: dict(zip(tools, each, strict=True)) for who, each in seen.items()}
     viewers = {
         each: [who for who, sightings in by_tool.items() if each.is_seen(sightings[each.tool])] for each in found

@@ -147,6 +147,10 @@ class Survey:
         """The names of everybody's personas, each once."""
         return tuple(dict.fromkeys(name for each in self.authorities for name in each.personas))
 
+    def strange_to(self, persona: str) -> list[SurveyedTool]:
+        """The tools whose authority does not know a persona, which is nobody to it."""
+        return [each for each in self.tools if each.authority is not None and persona not in each.authority.personas]
+
     def tool(self, name: str) -> SurveyedTool | None:
         """The tool that is listed by that name."""
         return next((each for each in self.tools if each.name == name), None)

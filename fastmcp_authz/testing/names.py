@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, Self
 
 from fastmcp_authz.errors import AuthzError, ConfigurationError
-from fastmcp_authz.survey.survey import Survey
+from fastmcp_authz.survey.survey import Survey, SurveyedTool
 from fastmcp_authz.testing.fake import FakeContext
 
 
@@ -108,6 +108,22 @@ def check_who(looked_through: Survey, who: Any) -> None:
             raise ConfigurationError(
                 f"{who!r}: no tool of {looked_through.server.name!r} asks {name}. Did you mean {meant[0]}?"
             )
+
+
+def check_known(tool: SurveyedTool, who: Any) -> None:
+    """Checks that who decides for a tool knows a persona: everything would be hidden from it for that alone.
+
+    Raises:
+        UnknownNameError: It does not.
+    """
+    authority = tool.authority
+    if authority is None or not isinstance(who, str) or who in authority.personas:
+        return
+    known = near(who, authority.personas) if authority.personas else "It has no personas at all."
+    raise UnknownNameError(
+        f"{tool.name!r}: the Authz that decides for it has no persona {who!r}, who is nobody there. {known} "
+        "Ask with a context in place of the name, or add it to the personas= of that Authz."
+    )
 
 
 def _refuse_mute(who: Any, asked: Collection[str]) -> None:

@@ -326,3 +326,18 @@ def test_a_word_of_a_set_is_named_with_its_quotes() -> None:
     for slip in "find.secret", 'find.kind<"secrt">', "find(kind.secret)":
         with pytest.raises(UnknownNameError, match='Did you mean kind<"secret">'):
             assert_hidden(mcp, FakeContext(can=["read"]), slip)
+
+
+def test_a_persona_that_who_decides_for_the_tool_does_not_know_is_a_slip() -> None:
+    parent: FastMCP[Any] = FastMCP("parent")
+    Authz(parent, context=from_nowhere, personas={"amin": FakeContext, "reader": FakeContext})
+    parent.mount(notes(), "known")
+    parent.mount(notes(personas={}), "none")
+    for check in assert_hidden, assert_visible:
+        with pytest.raises(UnknownNameError, match=r"'known_empty_bin': .* no persona 'amin', .* Did you mean admin\?"):
+            check(parent, "amin", "known_ping", "known_empty_bin")
+        with pytest.raises(UnknownNameError, match=r"'none_find_notes': .* no personas at all. Ask with a context"):
+            check(parent, "reader", "none_find_notes.word")
+    assert_hidden(parent, "reader", "known_empty_bin")
+    assert_hidden(parent, None, "none_empty_bin")
+    assert_visible(parent, "amin", "none_ping")

@@ -1,0 +1,22 @@
+"""What is to be known beside the answer of a command, on standard error."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from fastmcp_authz.commands.terminal import warn
+from fastmcp_authz.errors import listed
+from fastmcp_authz.survey.survey import Survey, SurveyedTool
+
+
+def note_strangers(surveyed: Survey, tools: Sequence[SurveyedTool], personas: Collection[str]) -> None:
+    """Says of which tools a persona is nobody, since the `Authz` that decides for them does not know it."""
+    of: dict[tuple[str, ...], list[str]] = {}
+    for persona in personas:
+        strange = set(surveyed.strange_to(persona))
+        names = tuple(dict.fromkeys(each.name for each in tools if each in strange))
+        if names:
+            of.setdefault(names, []).append(persona)
+    if of:
+        said = "; ".join(f"{listed(people)} for {listed(names)}" for names, people in of.items())
+        warn(f"not among the personas of the Authz that decides, and so nobody there: {said}.")
