@@ -139,6 +139,8 @@ class Survey:
     tools: Sequence[SurveyedTool]
     authorities: Sequence[Authority]
     """Who decides for some tool, the server's own first."""
+    servers: Sequence[Server]
+    """The server that each of these is installed on."""
     domain: str | None = None
     """The domain that is looked at; all of them where `None`."""
 
@@ -199,13 +201,19 @@ async def survey(server: Server, *, domain: str | None = None) -> Survey:
         ConfigurationError: The server cannot be made safe as it is set up.
         Exception: Whatever a producer raises.
     """
-    authorities = await authorities_over(server)
+    over = await _installed_over(server)
+    authorities = [authority for _, authority in over]
     tools = [_surveyed(tool, authorities) for tool in await rehearsed(server)]
-    return Survey(server, [each for each in tools if each is not None], authorities, domain)
+    servers = [each for each, _ in over]
+    return Survey(server, [each for each in tools if each is not None], authorities, servers, domain)
 
 
 async def authorities_over(server: Server) -> list[Authority]:
     """Who decides for some tool of a server, or of what is mounted on it by now; the server's own first."""
+    return [authority for _, authority in await _installed_over(server)]
+
+
+async def _installed_over(server: Server) -> list[tuple[Server, Authority]]:
     tree = [server]
     for each in tree:  # grows as it goes
         own = next((found for found in each.middleware if isinstance(found, Protecting)), None)
@@ -217,7 +225,7 @@ async def authorities_over(server: Server) -> list[Authority]:
         if authority is not None:
             cover_mounted(each, authority)
         tree += [child for child in mounted_on(each) if child not in tree]
-    return [found for each in tree if (found := authority_of(each)) is not None]
+    return [(each, found) for each in tree if (found := authority_of(each)) is not None]
 
 
 def _surveyed(tool: Tool, authorities: Sequence[Authority]) -> SurveyedTool | None:

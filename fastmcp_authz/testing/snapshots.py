@@ -7,6 +7,7 @@ import contextvars
 import sys
 from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar
@@ -51,7 +52,7 @@ def assert_snapshot(server: FastMCP[Any], path: str | PathLike[str] | None = Non
         return
     if is_updating():
         command = COMMAND if old is None else old.command
-        write_file(file, Snapshot(new.lines, new.domains, command))
+        write_file(file, replace(new, command=command))
         return
     if changes is None:
         raise AssertionError(f"{problem}. Write it with `{COMMAND}`, and commit it.")
