@@ -11,12 +11,11 @@ from cyclopts import Parameter
 from fastmcp_authz.callers.predicates import Predicate
 from fastmcp_authz.commands.findings import print_findings
 from fastmcp_authz.commands.loading import AsJson, CannotRunError, Domain, ServerSpec, load_server
-from fastmcp_authz.commands.noting import note_strangers
+from fastmcp_authz.commands.noting import looked_through, note_strangers
 from fastmcp_authz.commands.terminal import FINE, FOUND, print_json
 from fastmcp_authz.errors import listed
 from fastmcp_authz.survey.checks.looked import Looked, Subject, domains_of, look
 from fastmcp_authz.survey.checks.rules import NEED_PERSONAS, RULES, Finding, codes_meant, find_all
-from fastmcp_authz.survey.survey import survey
 
 Codes: TypeAlias = list[str] | None
 
@@ -34,7 +33,7 @@ async def check(
     if unknown:
         known = "\n".join(f"  {rule.code}  {rule.title}" for rule in RULES)
         raise CannotRunError(f"There is no code {', '.join(unknown)}. Known are:\n{known}")
-    surveyed = await survey(await load_server(server), domain=domain)
+    surveyed = await looked_through(await load_server(server), domain=domain)
     if domain is not None and domain not in (known_domains := domains_of(surveyed)):
         raise CannotRunError(f"There is no domain {domain!r}. Known are: {', '.join(known_domains)}.")
     looked = await look(surveyed)

@@ -21,7 +21,7 @@ from fastmcp_authz.commands.loading import (
     load_server,
 )
 from fastmcp_authz.commands.naming import nearest, shown_path, shown_place, the_tool
-from fastmcp_authz.commands.noting import note_strangers
+from fastmcp_authz.commands.noting import looked_through, note_strangers
 from fastmcp_authz.commands.terminal import FINE, console, print_json
 from fastmcp_authz.commands.whereabouts import whereabouts
 from fastmcp_authz.contracts.outline import Part, by_last_name
@@ -29,7 +29,7 @@ from fastmcp_authz.errors import listed
 from fastmcp_authz.survey.places import Place
 from fastmcp_authz.survey.reasons import Asked, Reason, Side, is_seen, reason
 from fastmcp_authz.survey.renaming import listed_as
-from fastmcp_authz.survey.survey import Survey, SurveyedTool, survey
+from fastmcp_authz.survey.survey import Survey, SurveyedTool
 
 ThePersona: TypeAlias = Annotated[str, Parameter(name="--as", help="A persona of Authz(personas=...)")]
 FieldName: TypeAlias = Annotated[
@@ -69,7 +69,7 @@ async def explain(
     if persona is None or tool is None:
         return await whereabouts(loaded, field or "", persona, tool, domain, as_json=as_json)
     with contextlib.redirect_stdout(sys.stderr):  # a context may print
-        surveyed = await survey(loaded, domain=domain)
+        surveyed = await looked_through(loaded, domain=domain)
         found = the_tool(surveyed, tool)
         explained = await _explained(surveyed, found, persona, _meant(found, field))
     note_strangers(surveyed, [found], surveyed.personas)

@@ -6,7 +6,19 @@ from collections.abc import Collection, Sequence
 
 from fastmcp_authz.commands.terminal import warn
 from fastmcp_authz.errors import listed
-from fastmcp_authz.survey.survey import Survey, SurveyedTool
+from fastmcp_authz.serving.installing import Server
+from fastmcp_authz.survey.survey import Survey, SurveyedTool, survey
+
+
+async def looked_through(server: Server, *, domain: str | None = None) -> Survey:
+    """A server, looked through; says whose tools are not known."""
+    surveyed = await survey(server, domain=domain)
+    if surveyed.unknown:
+        warn(
+            f"not all tools are known: {'; '.join(surveyed.unknown)}. What it lists, or is given to list, may be "
+            "missing here: callers may have more tools than this."
+        )
+    return surveyed
 
 
 def note_strangers(surveyed: Survey, tools: Sequence[SurveyedTool], personas: Collection[str]) -> None:

@@ -15,10 +15,10 @@ from cyclopts import Parameter
 from rich.markup import escape
 
 from fastmcp_authz.commands.loading import AsJson, CannotRunError, Domain, ServerSpec, load_server
-from fastmcp_authz.commands.noting import note_strangers
+from fastmcp_authz.commands.noting import looked_through, note_strangers
 from fastmcp_authz.commands.terminal import FINE, console, print_json
 from fastmcp_authz.survey.matrix import Matrix, matrix_of
-from fastmcp_authz.survey.survey import Survey, survey
+from fastmcp_authz.survey.survey import Survey
 
 
 async def page(
@@ -31,7 +31,7 @@ async def page(
     """Write one self-contained page that shows what each persona sees. It shows everything: not for publication."""
     if output is None and not as_json:
         raise CannotRunError("Say where the page goes: --output page.html. Or print its data: --json.")
-    surveyed = await survey(await load_server(server), domain=domain)
+    surveyed = await looked_through(await load_server(server), domain=domain)
     matrix = await matrix_of(surveyed)
     if domain is not None:
         _refuse_unknown_domain(surveyed, matrix, domain)

@@ -19,11 +19,11 @@ from fastmcp_authz.commands.loading import (
     load_server,
 )
 from fastmcp_authz.commands.naming import nearest, the_tool
-from fastmcp_authz.commands.noting import note_strangers
+from fastmcp_authz.commands.noting import looked_through, note_strangers
 from fastmcp_authz.commands.table import Seen, why_hidden, written
 from fastmcp_authz.commands.terminal import FINE, console, print_json
 from fastmcp_authz.survey.everything import Everything
-from fastmcp_authz.survey.survey import Sighting, Survey, SurveyedTool, survey
+from fastmcp_authz.survey.survey import Sighting, Survey, SurveyedTool
 
 NO_PERSONAS: Final = """\
 No personas are declared. Above is what nobody sees, who gets a no to all
@@ -42,7 +42,7 @@ async def show(
     """Show what each persona sees: its tools, their inputs, their outputs."""
     loaded = await load_server(server)
     with contextlib.redirect_stdout(sys.stderr):  # a context may print
-        surveyed = await survey(loaded, domain=domain)
+        surveyed = await looked_through(loaded, domain=domain)
         tools = chosen_tools(surveyed, tool, domain)
         seen = await seen_by_each(surveyed, tools, persona)
     note_strangers(surveyed, tools, seen if surveyed.personas else ())

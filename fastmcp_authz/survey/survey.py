@@ -143,6 +143,8 @@ class Survey:
     """The server that each of these is installed on."""
     domain: str | None = None
     """The domain that is looked at; all of them where `None`."""
+    unknown: tuple[str, ...] = ()
+    """Whose tools are not among these, since they cannot be listed without a request: `Catalog raised LookupError`."""
 
     @property
     def personas(self) -> tuple[str, ...]:
@@ -191,7 +193,7 @@ async def survey(server: Server, *, domain: str | None = None) -> Survey:
     """Looks a server through, with all that is mounted on it, as its start does.
 
     Tools that producers make are made. Lifespans are not run, and other servers are not called: what a proxy would
-    list is not there.
+    list is not there. What a provider or a transform of the author's own does not tell without a request is `unknown`.
 
     Args:
         server: The server.
@@ -203,9 +205,11 @@ async def survey(server: Server, *, domain: str | None = None) -> Survey:
     """
     over = await _installed_over(server)
     authorities = [authority for _, authority in over]
-    tools = [_surveyed(tool, authorities) for tool in await rehearsed(server)]
+    unknown: list[str] = []
+    tools = [_surveyed(tool, authorities) for tool in await rehearsed(server, unknown)]
     servers = [each for each, _ in over]
-    return Survey(server, [each for each in tools if each is not None], authorities, servers, domain)
+    found = [each for each in tools if each is not None]
+    return Survey(server, found, authorities, servers, domain, tuple(dict.fromkeys(unknown)))
 
 
 async def authorities_over(server: Server) -> list[Authority]:

@@ -9,7 +9,7 @@ from typing import Any
 from fastmcp_authz.serving.installing import Server
 from fastmcp_authz.survey.survey import Sight, survey
 from fastmcp_authz.testing.blocking import finished
-from fastmcp_authz.testing.names import UnknownNameError, check_domain, check_known, check_who, named, near
+from fastmcp_authz.testing.names import UnknownNameError, check_domain, check_known, check_who, named, near, not_known
 from fastmcp_authz.testing.reasons import reasons
 from fastmcp_authz.testing.targets import Target, target
 
@@ -103,7 +103,12 @@ async def _difference(server: Server, who: Any, names: frozenset[str], domain: s
     for name in sorted(names):
         if looked_through.tool(name) is None:
             known = [each.name for each in looked_through.tools]
-            raise UnknownNameError(f"{server.name!r} has no tool {name!r}. {near(name, known)}")
+            raise UnknownNameError(
+                f"{server.name!r} has no tool {name!r}. {near(name, known)}{not_known(looked_through)}"
+            )
+    if looked_through.unknown:
+        unknown = "; ".join(looked_through.unknown)
+        return [f"It cannot be told which tools {named(who)} sees: {unknown}. Ask a caller_of(...) for its tools."]
     lines: list[str] = []
     async with looked_through.looked_at_by(who) as sight:
         for seen in await sight.see_all():

@@ -48,6 +48,12 @@ def near(name: str, known: Iterable[str]) -> str:
     return f"There are: {', '.join(names[:20])}{', …' if len(names) > 20 else ''}." if names else "There are none."
 
 
+def not_known(looked_through: Survey) -> str:
+    """A sentence on those whose tools cannot be told, if there are any; the name may be one of theirs."""
+    unknown = "; ".join(looked_through.unknown)
+    return f" Not all tools are known: {unknown}. Ask a caller_of(...) for those." if unknown else ""
+
+
 def named(who: Any) -> str:
     """Somebody, in the text of a failure."""
     if who is None:

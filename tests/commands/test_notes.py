@@ -70,3 +70,55 @@ def test_a_persona_that_who_decides_does_not_know_is_noted(
 
 def test_nothing_is_noted_where_all_are_known(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert ran(tmp_path, capsys, MOUNTED, "show", "--as", "ann", "--tool", "own")[::2] == (0, "")
+
+
+UNKNOWN = (
+    HEAD
+    + """
+from fastmcp.server.providers import Provider
+from fastmcp.server.transforms import Transform
+
+class Catalog(Provider):
+    async def _list_tools(self):
+        raise LookupError("no request")
+
+class Renames(Transform):
+    async def list_tools(self, tools):
+        raise KeyError("x-tenant")
+
+tool_on(Authz(mcp, context=lambda r: None, personas={"ann": lambda: Caller("read")}), "own")
+mcp.add_provider(Catalog())
+sub = FastMCP("sub")
+tool_on(Authz(sub, context=lambda r: None, personas={"ann": lambda: Caller("read")}), "look")
+sub.add_transform(Renames())
+mcp.mount(sub, "sub")
+"""
+)
+
+
+@pytest.mark.parametrize(
+    ("command", "status"),
+    [
+        (("show",), 0),
+        (("check",), 0),
+        (("page", "--json"), 0),
+        (("explain", "--as", "ann", "--tool", "own"), 0),
+        (("explain", "--as", "ann", "--tool", "sub_look"), 2),
+        (("explain", "--field", "secret"), 0),
+        (("scaffold",), 0),
+        (("snapshot",), 0),
+        (("snapshot", "--check"), 2),
+    ],
+)
+def test_tools_that_nobody_knows_without_a_request_are_noted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], command: tuple[str, ...], status: int
+) -> None:
+    if "--check" in command:
+        ran(tmp_path, capsys, UNKNOWN, "snapshot")
+    found, _, err = ran(tmp_path, capsys, UNKNOWN, *command)
+    assert found == status
+    note, *errors = err.splitlines()
+    assert note.startswith(
+        "note: not all tools are known: Catalog raised LookupError; Renames of 'sub' raised KeyError. "
+    )
+    assert len(errors) == (status == 2)
