@@ -51,7 +51,7 @@ async def check(
             }
         )
     else:
-        print_findings(findings, silenced, notes, counts, surveyed.personas)
+        print_findings(findings, silenced, notes, counts, looked.personas)
     return FOUND if findings else FINE
 
 
@@ -73,7 +73,7 @@ def _notes(looked: Looked, codes: frozenset[str]) -> Iterator[str]:
         tools = [each.name for each in looked.guarded if each.surveyed.authority in without]
         if tools:
             yield f"Nobody can be asked about {listed(tools)}: the Authz that decides for them has no personas."
-    elif len(looked.survey.personas) == 1 and {"AZ204", "AZ205"} & codes:
+    elif len(looked.personas) == 1 and {"AZ204", "AZ205"} & codes:
         yield "There is one persona: what everybody or nobody sees takes two (AZ204, AZ205)."
 
 
@@ -85,7 +85,7 @@ def _counts(looked: Looked) -> dict[str, int]:
         "inputs": sum(located.side == "in" for located in parts),
         "outputs": sum(located.side == "out" for located in parts),
         "predicates": len(asked),
-        "personas": len(looked.survey.personas),
+        "personas": len(looked.personas),
     }
 
 

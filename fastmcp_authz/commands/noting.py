@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from fastmcp_authz.commands.terminal import warn
 from fastmcp_authz.errors import listed
 from fastmcp_authz.serving.installing import Server
-from fastmcp_authz.survey.survey import Survey, SurveyedTool, survey
+from fastmcp_authz.survey.survey import Survey, SurveyedTool, UnmadeError, survey
 
 
 async def looked_through(server: Server, *, domain: str | None = None) -> Survey:
@@ -19,6 +19,18 @@ async def looked_through(server: Server, *, domain: str | None = None) -> Survey
             "missing here: callers may have more tools than this."
         )
     return surveyed
+
+
+def note_unmade(unmade: Sequence[UnmadeError], made: Collection[object]) -> None:
+    """Says which personas are left out, since their contexts cannot be made, and why.
+
+    Raises:
+        UnmadeError: There is no other.
+    """
+    if unmade and not made:
+        raise unmade[0]
+    for each in unmade:
+        warn(each.left_out)
 
 
 def note_strangers(surveyed: Survey, tools: Sequence[SurveyedTool], personas: Collection[str]) -> None:

@@ -32,6 +32,15 @@ from fastmcp_authz.serving.rehearsal import rehearsed
 from fastmcp_authz.serving.reporting import shown_to
 
 
+class UnmadeError(ConfigurationError):
+    """Making the context of a persona failed; the message says of which, and how."""
+
+    @property
+    def left_out(self) -> str:
+        """What is said where the others are looked at without it, in one line."""
+        return f"{' '.join(str(self).split())}. It is left out."
+
+
 @dataclass(frozen=True, eq=False)
 class SurveyedTool:
     """One tool of a server, under the name that it is listed by."""
@@ -168,7 +177,8 @@ class Survey:
                 nobody. Anything else is a server context, for all of them.
 
         Raises:
-            ConfigurationError: Nobody has a persona of that name, or making its context failed.
+            ConfigurationError: Nobody has a persona of that name.
+            UnmadeError: Making its context failed.
         """
         if isinstance(who, str) and who not in self.personas:
             known = f"Known are: {', '.join(self.personas)}." if self.personas else "There are none: write "
@@ -181,7 +191,7 @@ class Survey:
                     try:
                         callers[each] = await opened.enter_async_context(caller_as(each, who, self.domain))
                     except Exception as error:
-                        raise ConfigurationError(
+                        raise UnmadeError(
                             f"Making the persona {who!r} failed with {type(error).__name__}: {error}"
                         ) from error
                 else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -122,3 +123,71 @@ def test_tools_that_nobody_knows_without_a_request_are_noted(
         "note: not all tools are known: Catalog raised LookupError; Renames of 'sub' raised KeyError. "
     )
     assert len(errors) == (status == 2)
+
+
+UNMADE = (
+    HEAD
+    + """
+def make_bob():
+    raise KeyError("DATABASE_URL")
+
+PERSONAS = {"ann": lambda: Caller("read"), "bob": make_bob, "cat": lambda: {}["cat"]}
+tool_on(Authz(mcp, context=lambda r: None, personas=PERSONAS), "own")
+"""
+)
+BOB = "note: Making the persona 'bob' failed with KeyError: 'DATABASE_URL'. It is left out."
+CAT = "note: Making the persona 'cat' failed with KeyError: 'cat'. It is left out."
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("show",),
+        ("page", "--json"),
+        ("explain", "--as", "ann", "--tool", "own"),
+        ("explain", "--field", "secret"),
+    ],
+)
+def test_a_persona_that_cannot_be_made_is_left_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], command: tuple[str, ...]
+) -> None:
+    status, out, err = ran(tmp_path, capsys, UNMADE, *command)
+    assert (status, err.splitlines()) == (0, [BOB, CAT])
+    assert "ann" in out
+
+
+@pytest.mark.parametrize("command", [("show",), ("explain", "--tool", "own"), ("explain", "--field", "secret")])
+def test_the_one_that_is_asked_for_must_be_made(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], command: tuple[str, ...]
+) -> None:
+    status, out, err = ran(tmp_path, capsys, UNMADE, *command, "--as", "bob")
+    assert (status, out) == (2, "")
+    assert err == "error: Making the persona 'bob' failed with KeyError: 'DATABASE_URL'\n"
+
+
+def test_where_none_can_be_made_nothing_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    none = UNMADE.replace('{"ann": lambda: Caller("read"), ', "{")
+    for command in ("show",), ("page", "--json"):
+        status, out, err = ran(tmp_path, capsys, none, *command)
+        assert (status, out) == (2, "")
+        assert err.startswith("error: Making the persona 'bob' failed")
+    status, out, _ = ran(tmp_path, capsys, none, "check")
+    assert (status, out.count("AZ103")) == (1, 2)
+
+
+def test_check_finds_personas_that_cannot_be_made(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, err = ran(tmp_path, capsys, UNMADE, "check", "--json")
+    assert (status, err) == (1, "")
+    bob, cat = json.loads(out)["findings"]
+    assert [each["code"] for each in (bob, cat)] == ["AZ103", "AZ103"]
+    lines = UNMADE.splitlines()
+    assert (bob["part"], lines[bob["line"] - 1], bob["text"]) == ("persona bob", "def make_bob():", "make_bob")
+    assert lines[cat["line"] - 1].startswith("PERSONAS = ")
+    assert "failed with KeyError: 'DATABASE_URL'. " in bob["message"]
+    assert ran(tmp_path, capsys, UNMADE, "check", "--ignore", "AZ103")[0] == 0
+
+
+def test_the_page_says_who_is_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data = json.loads(ran(tmp_path, capsys, UNMADE, "page", "--json")[1])
+    assert data["personas"] == ["ann"]
+    assert data["note"] == f"{BOB} {CAT}".replace("note: ", "")
