@@ -14,6 +14,7 @@ from fastmcp_authz.commands.loading import AsJson, CannotRunError, ServerSpec, l
 from fastmcp_authz.commands.noting import looked_through
 from fastmcp_authz.commands.telling import tell
 from fastmcp_authz.commands.terminal import FINE, FOUND, console, print_json, warn
+from fastmcp_authz.errors import listed
 from fastmcp_authz.survey.changes import Change, Changes, compare
 from fastmcp_authz.survey.feelings import Felt, feelings
 from fastmcp_authz.survey.files import FILE_NAME, read_file, write_file
@@ -43,6 +44,8 @@ async def snapshot(
     new = Snapshot.of(surveyed, command=_command(server, file, path))
     old = _read(path, again) if check else _read_if_any(path)
     changes = None if old is None else compare(old, new)
+    if not check and output is None and old is not None:
+        _refuse_to_replace(path, old, new)
     if not check:
         _write(path, new)
     await _tell(changes, surveyed, path, again, check=check, as_json=as_json)
@@ -80,6 +83,19 @@ def _read_if_any(path: Path) -> Snapshot | None:
     except SnapshotError as error:
         warn(f"what was in {path} cannot be read, and so not compared: {error}.")
         return None
+
+
+def _refuse_to_replace(path: Path, old: Snapshot, new: Snapshot) -> None:
+    """Two servers in one folder need two files.
+
+    Raises:
+        CannotRunError: What lies there is that of another server, as far as its tools and what wrote it tell.
+    """
+    if old.tools and not old.tools & new.tools and old.command != new.command:
+        raise CannotRunError(
+            f"{path} has no tool of this server, but {listed(sorted(old.tools))}: it is that of another one, written "
+            f"by `{old.command}`. Say where this one goes: --output FILE. Or remove what is there."
+        )
 
 
 def _write(path: Path, new: Snapshot) -> None:

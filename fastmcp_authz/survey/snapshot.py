@@ -112,6 +112,11 @@ class Snapshot:
         snapshot._refuse_orphans()
         return snapshot
 
+    @property
+    def tools(self) -> frozenset[str]:
+        """The names of the tools that it has lines for."""
+        return frozenset(key.tool for key in self.lines)
+
     def _refuse_orphans(self) -> None:
         """Without the line of what a part is in, nobody knows what guards it."""
         for key in (*self.lines, *map(Key, self.domains)):

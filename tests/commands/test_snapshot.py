@@ -787,3 +787,33 @@ def test_skipping_questions_without_an_answer_is_told_with_those_that_nobody_ans
     capsys.readouterr()
     assert run(["snapshot", written(tmp_path, DENY, mute), "--check"]) == 1
     assert capsys.readouterr().out.startswith("  narrowed  Authz missing_predicate\n            allow → deny\n")
+
+
+OTHER = '''
+from fastmcp import FastMCP
+
+mcp = FastMCP("other")
+
+
+@mcp.tool
+def other() -> dict:
+    """Look."""
+'''
+
+
+def test_the_file_of_another_server_is_not_overwritten(recorded: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file, other = recorded / "authz.snapshot", recorded / "other.py"
+    good = file.read_text(encoding="utf-8")
+    other.write_text(OTHER, encoding="utf-8")
+    assert run(["snapshot", str(other)]) == 2
+    assert "Say where this one goes: --output FILE." in (told := capsys.readouterr().err)
+    assert "but find, health, send: it is that of another one" in told
+    assert file.read_text(encoding="utf-8") == good
+    assert run(["snapshot", str(other), "--output", str(file)]) == 0  # it is named
+    assert "other: open" in lines(recorded)
+
+
+def test_all_tools_of_a_server_may_have_other_names_at_once(recorded: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (recorded / "server.py").write_text(OTHER, encoding="utf-8")
+    assert run(["snapshot", str(recorded / "server.py")]) == 0
+    assert "other: open" in lines(recorded)
