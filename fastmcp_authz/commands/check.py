@@ -22,6 +22,7 @@ Codes: TypeAlias = list[str] | None
 
 async def check(
     server: ServerSpec,
+    /,
     *,
     select: Annotated[Codes, Parameter(help="Only these: AZ301, or AZ3 for all that begin so; commas between")] = None,
     ignore: Annotated[Codes, Parameter(help="Not these")] = None,

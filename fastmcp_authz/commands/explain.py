@@ -52,6 +52,7 @@ class Explained:
 
 async def explain(
     server: ServerSpec,
+    /,
     *,
     persona: Persona = None,
     tool: ToolName = None,

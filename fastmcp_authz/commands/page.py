@@ -23,6 +23,7 @@ from fastmcp_authz.survey.survey import Survey
 
 async def page(
     server: ServerSpec,
+    /,
     *,
     output: Annotated[Path | None, Parameter(help="The file to write the page to")] = None,
     domain: Domain = None,

@@ -23,7 +23,7 @@ _SET_UP = (
 )
 
 
-async def scaffold(server: ServerSpec, *, tool: ToolName = None, as_json: AsJson = False) -> int:
+async def scaffold(server: ServerSpec, /, *, tool: ToolName = None, as_json: AsJson = False) -> int:
     """Propose annotations for tools that have none, ready to paste.
 
     Type hints, defaults and docstrings are said in the annotation language, so that the tools take and give what they

@@ -33,6 +33,7 @@ questions, and what somebody would see who gets a yes to all. Name some callers:
 
 async def show(
     server: ServerSpec,
+    /,
     *,
     persona: Persona = None,
     tool: ToolName = None,

@@ -25,6 +25,7 @@ from fastmcp_authz.survey.survey import Survey
 
 async def snapshot(
     server: ServerSpec,
+    /,
     *,
     check: Annotated[bool, Parameter(help="Compare with the file, and write nothing")] = False,
     output: Annotated[Path | None, Parameter(help=f"The file; {FILE_NAME} beside the server where not given")] = None,
