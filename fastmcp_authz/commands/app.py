@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Sequence
 
@@ -52,13 +53,20 @@ def run(tokens: Sequence[str] | None = None) -> int:
         tokens: The command line, without the name of the program; that of the process where `None`.
     """
     try:
-        found = app(tokens, print_error=True)
-    except cyclopts.CycloptsError:
-        return UNABLE  # what is wrong has been printed
+        found = app(tokens, print_error=False)
+    except cyclopts.CycloptsError as error:
+        complain(_worded(str(error)))
+        return UNABLE
     except AuthzError as error:
         complain(str(error))
         return UNABLE
     return found if isinstance(found, int) else FINE  # `--help` returns nothing
+
+
+def _worded(said: str) -> str:
+    """What is wrong with a command line; of an option that nothing is spelled like, what may be meant by it."""
+    found = re.match(r"Unknown option: \"?(--personas?|--user)\b", said)
+    return said if found is None else f"Unknown option: {found[1]}. Did you mean --as?"
 
 
 if __name__ == "__main__":

@@ -11,17 +11,18 @@ from cyclopts import Parameter
 from fastmcp_authz.callers.predicates import Predicate
 from fastmcp_authz.commands.findings import print_findings
 from fastmcp_authz.commands.loading import AsJson, CannotRunError, Domain, ServerSpec, load_server
+from fastmcp_authz.commands.noting import looked_through, note_strangers
 from fastmcp_authz.commands.terminal import FINE, FOUND, print_json
 from fastmcp_authz.errors import listed
 from fastmcp_authz.survey.checks.looked import Looked, Subject, domains_of, look
 from fastmcp_authz.survey.checks.rules import NEED_PERSONAS, RULES, Finding, codes_meant, find_all
-from fastmcp_authz.survey.survey import survey
 
 Codes: TypeAlias = list[str] | None
 
 
 async def check(
     server: ServerSpec,
+    /,
     *,
     select: Annotated[Codes, Parameter(help="Only these: AZ301, or AZ3 for all that begin so; commas between")] = None,
     ignore: Annotated[Codes, Parameter(help="Not these")] = None,
@@ -33,13 +34,14 @@ async def check(
     if unknown:
         known = "\n".join(f"  {rule.code}  {rule.title}" for rule in RULES)
         raise CannotRunError(f"There is no code {', '.join(unknown)}. Known are:\n{known}")
-    surveyed = await survey(await load_server(server), domain=domain)
+    surveyed = await looked_through(await load_server(server), domain=domain)
     if domain is not None and domain not in (known_domains := domains_of(surveyed)):
         raise CannotRunError(f"There is no domain {domain!r}. Known are: {', '.join(known_domains)}.")
     looked = await look(surveyed)
     findings, silenced = find_all(looked, codes)
     notes = list(_notes(looked, codes))
     counts = _counts(looked)
+    note_strangers(surveyed, [each.surveyed for each in looked.subjects], surveyed.personas)
     if as_json:
         print_json(
             {
@@ -50,7 +52,7 @@ async def check(
             }
         )
     else:
-        print_findings(findings, silenced, notes, counts, surveyed.personas)
+        print_findings(findings, silenced, notes, counts, looked.personas)
     return FOUND if findings else FINE
 
 
@@ -72,7 +74,7 @@ def _notes(looked: Looked, codes: frozenset[str]) -> Iterator[str]:
         tools = [each.name for each in looked.guarded if each.surveyed.authority in without]
         if tools:
             yield f"Nobody can be asked about {listed(tools)}: the Authz that decides for them has no personas."
-    elif len(looked.survey.personas) == 1 and {"AZ204", "AZ205"} & codes:
+    elif len(looked.personas) == 1 and {"AZ204", "AZ205"} & codes:
         yield "There is one persona: what everybody or nobody sees takes two (AZ204, AZ205)."
 
 
@@ -84,7 +86,7 @@ def _counts(looked: Looked) -> dict[str, int]:
         "inputs": sum(located.side == "in" for located in parts),
         "outputs": sum(located.side == "out" for located in parts),
         "predicates": len(asked),
-        "personas": len(looked.survey.personas),
+        "personas": len(looked.personas),
     }
 
 

@@ -26,6 +26,7 @@ CLIENTS: Final[dict[Client, str]] = {
 
 async def config(
     server: ServerSpec,
+    /,
     *,
     persona: ThePersona,
     client: ClientName = None,

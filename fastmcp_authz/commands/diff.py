@@ -19,7 +19,7 @@ from fastmcp_authz.survey.snapshot import Snapshot, SnapshotError
 SnapshotFile: TypeAlias = Annotated[str, Parameter(help="A snapshot; - is standard input", allow_leading_hyphen=True)]
 
 
-async def diff(old: SnapshotFile, new: SnapshotFile, *, as_json: AsJson = False) -> int:
+async def diff(old: SnapshotFile, new: SnapshotFile, /, *, as_json: AsJson = False) -> int:
     """Show who gained or lost what from one snapshot to another.
 
     Between commits: git show HEAD:authz.snapshot | fastmcp-authz diff - authz.snapshot

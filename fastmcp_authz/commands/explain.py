@@ -21,6 +21,7 @@ from fastmcp_authz.commands.loading import (
     load_server,
 )
 from fastmcp_authz.commands.naming import nearest, shown_path, shown_place, the_tool
+from fastmcp_authz.commands.noting import looked_through, note_strangers, note_unmade
 from fastmcp_authz.commands.terminal import FINE, console, print_json
 from fastmcp_authz.commands.whereabouts import whereabouts
 from fastmcp_authz.contracts.outline import Part, by_last_name
@@ -28,7 +29,7 @@ from fastmcp_authz.errors import listed
 from fastmcp_authz.survey.places import Place
 from fastmcp_authz.survey.reasons import Asked, Reason, Side, is_seen, reason
 from fastmcp_authz.survey.renaming import listed_as
-from fastmcp_authz.survey.survey import Survey, SurveyedTool, survey
+from fastmcp_authz.survey.survey import Survey, SurveyedTool, UnmadeError
 
 ThePersona: TypeAlias = Annotated[str, Parameter(name="--as", help="A persona of Authz(personas=...)")]
 FieldName: TypeAlias = Annotated[
@@ -51,6 +52,7 @@ class Explained:
 
 async def explain(
     server: ServerSpec,
+    /,
     *,
     persona: Persona = None,
     tool: ToolName = None,
@@ -68,9 +70,10 @@ async def explain(
     if persona is None or tool is None:
         return await whereabouts(loaded, field or "", persona, tool, domain, as_json=as_json)
     with contextlib.redirect_stdout(sys.stderr):  # a context may print
-        surveyed = await survey(loaded, domain=domain)
+        surveyed = await looked_through(loaded, domain=domain)
         found = the_tool(surveyed, tool)
         explained = await _explained(surveyed, found, persona, _meant(found, field))
+    note_strangers(surveyed, [found], surveyed.personas)
     if as_json:
         print_json(
             {"tool": tool, "persona": persona, "field": field, "explanations": [_for_programs(e) for e in explained]}
@@ -130,11 +133,17 @@ async def _explained(
     async with surveyed.looked_at_by(persona) as sight:
         reasons = [None if tool.ours is None else await reason(sight, tool, side, part) for side, part, _ in meant]
     seen: dict[str, list[bool]] = {}
+    unmade: list[UnmadeError] = []
     for other in surveyed.personas:
         if other != persona:
-            async with surveyed.looked_at_by(other) as sight:
-                sighting = await sight.see(tool)
+            try:
+                async with surveyed.looked_at_by(other) as sight:
+                    sighting = await sight.see(tool)
+            except UnmadeError as error:
+                unmade.append(error)
+                continue
             seen[other] = [tool.ours is None or is_seen(sighting, side, part) for side, part, _ in meant]
+    note_unmade(unmade, [persona])
     return [
         Explained(name, side, why, tuple(other for other, sees in seen.items() if sees[index]))
         for index, ((side, _, name), why) in enumerate(zip(meant, reasons, strict=True))

@@ -13,7 +13,7 @@ from fastmcp_authz.commands.loading import AsJson, CannotRunError, ServerSpec
 from fastmcp_authz.commands.terminal import FINE, print_json, warn
 
 
-def inspect(server: ServerSpec, *, persona: ThePersona, env: Environment = None, as_json: AsJson = False) -> int:
+def inspect(server: ServerSpec, /, *, persona: ThePersona, env: Environment = None, as_json: AsJson = False) -> int:
     """Start the MCP Inspector and, with it, the server as a persona. With --json: print how, and start nothing."""
     launched = asyncio.run(launch(server, persona, env))
     if launched.doubt is not None:

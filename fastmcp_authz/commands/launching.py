@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, Final, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 from cyclopts import Parameter
 from fastmcp import FastMCP
@@ -23,14 +23,12 @@ from fastmcp_authz.callers.scope import Authority
 from fastmcp_authz.commands.loading import CannotRunError, load_server
 from fastmcp_authz.errors import listed
 from fastmcp_authz.settings import PERSONA_VARIABLE
+from fastmcp_authz.survey.deciding import UNNAMED
 from fastmcp_authz.survey.survey import Sight, Sighting, Survey, survey
 
 Environment: TypeAlias = Annotated[
     list[str] | None, Parameter(name="--env", help="NAME=VALUE for the server's environment; may be repeated")
 ]
-
-_UNNAMED: Final = re.compile(r"FastMCP-[0-9a-f]+")
-"""What FastMCP calls a server that was given no name: another one at each start."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +61,7 @@ async def launch(spec: str, persona: str, given: Sequence[str] | None) -> Launch
         server = await load_server(spec)
         with contextlib.redirect_stdout(sys.stderr):  # a context may print
             doubt = await _doubt(server, persona)
-    unnamed = _UNNAMED.fullmatch(server.name) is not None
+    unnamed = UNNAMED.fullmatch(server.name) is not None
     return Launch(
         name=re.sub(r"[^A-Za-z0-9_-]+", "-", f"{Path(spec).stem if unnamed else server.name}-{persona}").strip("-"),
         command=sys.executable,

@@ -15,13 +15,15 @@ from cyclopts import Parameter
 from rich.markup import escape
 
 from fastmcp_authz.commands.loading import AsJson, CannotRunError, Domain, ServerSpec, load_server
+from fastmcp_authz.commands.noting import looked_through, note_strangers, note_unmade
 from fastmcp_authz.commands.terminal import FINE, console, print_json
 from fastmcp_authz.survey.matrix import Matrix, matrix_of
-from fastmcp_authz.survey.survey import Survey, survey
+from fastmcp_authz.survey.survey import Survey
 
 
 async def page(
     server: ServerSpec,
+    /,
     *,
     output: Annotated[Path | None, Parameter(help="The file to write the page to")] = None,
     domain: Domain = None,
@@ -30,10 +32,12 @@ async def page(
     """Write one self-contained page that shows what each persona sees. It shows everything: not for publication."""
     if output is None and not as_json:
         raise CannotRunError("Say where the page goes: --output page.html. Or print its data: --json.")
-    surveyed = await survey(await load_server(server), domain=domain)
+    surveyed = await looked_through(await load_server(server), domain=domain)
     matrix = await matrix_of(surveyed)
+    note_unmade(matrix.unmade, matrix.personas)
     if domain is not None:
         _refuse_unknown_domain(surveyed, matrix, domain)
+    note_strangers(surveyed, surveyed.tools, surveyed.personas)
     if output is not None:
         _write(output, rendered(matrix))
     if as_json:
@@ -41,7 +45,7 @@ async def page(
         return FINE
     found = f"{len(matrix.tools)} tools, {len(matrix.personas)} personas"
     console().print(f"Wrote {escape(str(output))}: {found}. It shows everything: not for publication.")
-    if matrix.note is not None:
+    if matrix.note is not None and not matrix.unmade:
         console().print(escape(matrix.note))
     return FINE
 

@@ -10,11 +10,12 @@ from typing import Any
 from rich.text import Text
 
 from fastmcp_authz.commands.loading import AsJson, CannotRunError, ServerSpec, ToolName, load_server
+from fastmcp_authz.commands.noting import looked_through
 from fastmcp_authz.commands.terminal import FINE, console, print_json
 from fastmcp_authz.survey.lines import visible
 from fastmcp_authz.survey.proposing.layout import alias_lines
 from fastmcp_authz.survey.scaffolding import DECORATOR, Scaffold, Scaffolding, scaffolding
-from fastmcp_authz.survey.survey import Survey, survey
+from fastmcp_authz.survey.survey import Survey
 
 _SET_UP = (
     "from fastmcp_authz import Authz, authorized_tool",
@@ -22,13 +23,13 @@ _SET_UP = (
 )
 
 
-async def scaffold(server: ServerSpec, *, tool: ToolName = None, as_json: AsJson = False) -> int:
+async def scaffold(server: ServerSpec, /, *, tool: ToolName = None, as_json: AsJson = False) -> int:
     """Propose annotations for tools that have none, ready to paste.
 
     Type hints, defaults and docstrings are said in the annotation language, so that the tools take and give what they
     took and gave; who may see which part of them is then yours to add.
     """
-    surveyed = await survey(await load_server(server))
+    surveyed = await looked_through(await load_server(server))
     made = await scaffolding(surveyed)
     if tool is not None:
         made = _only(made, tool)

@@ -19,10 +19,11 @@ from fastmcp_authz.commands.loading import (
     load_server,
 )
 from fastmcp_authz.commands.naming import nearest, the_tool
+from fastmcp_authz.commands.noting import looked_through, note_strangers, note_unmade
 from fastmcp_authz.commands.table import Seen, why_hidden, written
 from fastmcp_authz.commands.terminal import FINE, console, print_json
 from fastmcp_authz.survey.everything import Everything
-from fastmcp_authz.survey.survey import Sighting, Survey, SurveyedTool, survey
+from fastmcp_authz.survey.survey import Sighting, Survey, SurveyedTool, UnmadeError
 
 NO_PERSONAS: Final = """\
 No personas are declared. Above is what nobody sees, who gets a no to all
@@ -32,6 +33,7 @@ questions, and what somebody would see who gets a yes to all. Name some callers:
 
 async def show(
     server: ServerSpec,
+    /,
     *,
     persona: Persona = None,
     tool: ToolName = None,
@@ -41,9 +43,10 @@ async def show(
     """Show what each persona sees: its tools, their inputs, their outputs."""
     loaded = await load_server(server)
     with contextlib.redirect_stdout(sys.stderr):  # a context may print
-        surveyed = await survey(loaded, domain=domain)
+        surveyed = await looked_through(loaded, domain=domain)
         tools = chosen_tools(surveyed, tool, domain)
         seen = await seen_by_each(surveyed, tools, persona)
+    note_strangers(surveyed, tools, seen if surveyed.personas else ())
     if as_json:
         print_json({"personas_declared": bool(surveyed.personas), "personas": _for_programs(seen)})
         return FINE
@@ -69,16 +72,25 @@ def chosen_tools(surveyed: Survey, tool: str | None, domain: str | None) -> list
 
 
 async def seen_by_each(surveyed: Survey, tools: list[SurveyedTool], persona: str | None) -> Seen:
-    """What each persona sees of the tools; without personas, the least and the most that anybody does."""
+    """What each persona sees of the tools; without personas, the least and the most that anybody does.
+
+    Raises:
+        UnmadeError: The persona that is asked for cannot be made, or none can; others are noted, and left out.
+    """
     lookers: dict[str, Any] = {each: each for each in surveyed.personas}
     if persona is not None:
         lookers = {persona: persona}
     elif not lookers:
         lookers = {"nobody": None, "everything": Everything()}
     seen: dict[str, list[Sighting]] = {}
+    unmade: list[UnmadeError] = []
     for name, who in lookers.items():
-        async with surveyed.looked_at_by(who) as sight:
-            seen[name] = [await sight.see(each) for each in tools]
+        try:
+            async with surveyed.looked_at_by(who) as sight:
+                seen[name] = [await sight.see(each) for each in tools]
+        except UnmadeError as error:
+            unmade.append(error)
+    note_unmade(unmade, seen)
     return seen
 
 

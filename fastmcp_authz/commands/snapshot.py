@@ -11,18 +11,21 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from fastmcp_authz.commands.loading import AsJson, CannotRunError, ServerSpec, load_server
+from fastmcp_authz.commands.noting import looked_through
 from fastmcp_authz.commands.telling import tell
 from fastmcp_authz.commands.terminal import FINE, FOUND, console, print_json, warn
+from fastmcp_authz.errors import listed
 from fastmcp_authz.survey.changes import Change, Changes, compare
 from fastmcp_authz.survey.feelings import Felt, feelings
 from fastmcp_authz.survey.files import FILE_NAME, read_file, write_file
 from fastmcp_authz.survey.recounting import in_json
 from fastmcp_authz.survey.snapshot import Snapshot, SnapshotError
-from fastmcp_authz.survey.survey import Survey, survey
+from fastmcp_authz.survey.survey import Survey
 
 
 async def snapshot(
     server: ServerSpec,
+    /,
     *,
     check: Annotated[bool, Parameter(help="Compare with the file, and write nothing")] = False,
     output: Annotated[Path | None, Parameter(help=f"The file; {FILE_NAME} beside the server where not given")] = None,
@@ -30,15 +33,20 @@ async def snapshot(
 ) -> int:
     """Record which predicates guard what in a file for review, or check that the file is still true.
 
-    Exit status of --check: 0 it is, 1 something has changed, 2 there is no file, or none that can be read.
+    Exit status of --check: 0 it is, 1 something has changed, 2 it cannot be told: there is no file, none that can
+    be read, or a provider or transform whose tools nobody knows without a request.
     """
     file = _file_of(server)
     path = file.parent / FILE_NAME if output is None else output
     again = shlex.join(["fastmcp-authz", "snapshot", server, *([] if output is None else ["--output", str(output)])])
-    surveyed = await survey(await load_server(server))
+    surveyed = await looked_through(await load_server(server))
+    if check and surveyed.unknown:
+        raise CannotRunError(f"{path} cannot be checked while not all tools are known.")
     new = Snapshot.of(surveyed, command=_command(server, file, path))
     old = _read(path, again) if check else _read_if_any(path)
     changes = None if old is None else compare(old, new)
+    if not check and output is None and old is not None:
+        _refuse_to_replace(path, old, new)
     if not check:
         _write(path, new)
     await _tell(changes, surveyed, path, again, check=check, as_json=as_json)
@@ -76,6 +84,19 @@ def _read_if_any(path: Path) -> Snapshot | None:
     except SnapshotError as error:
         warn(f"what was in {path} cannot be read, and so not compared: {error}.")
         return None
+
+
+def _refuse_to_replace(path: Path, old: Snapshot, new: Snapshot) -> None:
+    """Two servers in one folder need two files.
+
+    Raises:
+        CannotRunError: What lies there is that of another server, as far as its tools and what wrote it tell.
+    """
+    if old.tools and not old.tools & new.tools and old.command != new.command:
+        raise CannotRunError(
+            f"{path} has no tool of this server, but {listed(sorted(old.tools))}: it is that of another one, written "
+            f"by `{old.command}`. Say where this one goes: --output FILE. Or remove what is there."
+        )
 
 
 def _write(path: Path, new: Snapshot) -> None:

@@ -13,12 +13,13 @@ from rich.text import Text
 from fastmcp_authz.commands.columns import in_columns, widths
 from fastmcp_authz.commands.loading import CannotRunError
 from fastmcp_authz.commands.naming import nearest
+from fastmcp_authz.commands.noting import looked_through, note_strangers
 from fastmcp_authz.commands.show import NO_PERSONAS, chosen_tools, seen_by_each
 from fastmcp_authz.commands.terminal import FINE, console, print_json
 from fastmcp_authz.errors import listed
 from fastmcp_authz.survey.finding import Found, find
 from fastmcp_authz.survey.lines import OPEN
-from fastmcp_authz.survey.survey import SurveyedTool, survey
+from fastmcp_authz.survey.survey import SurveyedTool
 
 
 async def whereabouts(
@@ -30,13 +31,14 @@ async def whereabouts(
         CannotRunError: Nothing is called so.
     """
     with contextlib.redirect_stdout(sys.stderr):  # a context may print
-        surveyed = await survey(server, domain=domain)
+        surveyed = await looked_through(server, domain=domain)
         tools = chosen_tools(surveyed, tool, domain)
         found = list(find(tools, name))
         if not name or all(each.anything for each in found):
             wild = f" Outputs that hold anything: {listed([str(each.key) for each in found])}." if found else ""
             raise CannotRunError(f"Nothing is called {name!r}. {nearest(name, _names(tools))}{wild}")
         seen = await seen_by_each(surveyed, tools, persona)
+    note_strangers(surveyed, [each.tool for each in found], seen if surveyed.personas else ())
     by_tool = {who: dict(zip(tools, each, strict=True)) for who, each in seen.items()}
     viewers = {
         each: [who for who, sightings in by_tool.items() if each.is_seen(sightings[each.tool])] for each in found

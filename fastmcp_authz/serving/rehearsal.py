@@ -30,22 +30,25 @@ async def refuse_impossible_transforms(provider: Provider) -> None:
     await rehearsed(provider)
 
 
-async def rehearsed(provider: Provider) -> Sequence[Tool]:
+async def rehearsed(provider: Provider, unknown: list[str] | None = None) -> Sequence[Tool]:
     """What a provider lists to such a one; empty where that cannot be known.
+
+    Args:
+        provider: A server, with what is mounted on it, or anything else that has tools.
+        unknown: Is told what stands in the way where it cannot be known, but for proxies.
 
     Raises:
         ConfigurationError: A `ToolTransform` cannot be applied to it.
     """
-    tools = await _before_transforms(provider)
+    tools = await _before_transforms(provider, unknown)
     for transform in provider.transforms:
         if isinstance(transform, ToolTransform):
             try:
                 tools = await transform.list_tools(tools)
             except ValueError as error:
-                name = getattr(provider, "name", type(provider).__name__)
                 raise ConfigurationError(
-                    f"{name!r} has a ToolTransform that cannot be applied to what everybody may see of its tools: "
-                    f"{error}. Whoever may not see that argument could list no tool at all: leave it out of the "
+                    f"{_named(provider)} has a ToolTransform that cannot be applied to what everybody may see of its "
+                    f"tools: {error}. Whoever may not see that argument could list no tool at all: leave it out of the "
                     "ToolTransform, and name it in the annotation as callers should know it."
                 ) from None
         else:
@@ -54,23 +57,31 @@ async def rehearsed(provider: Provider) -> Sequence[Tool]:
                     tools = transform.least(tools)
                 else:
                     tools = await transform.list_tools(tools)
-            except Exception:
-                return []  # it needs a request, or a tool is broken: nothing can be known of what stands above
+            except Exception as error:  # it needs a request, or a tool is broken
+                if unknown is not None:
+                    unknown.append(f"{type(transform).__name__} of {_named(provider)} raised {type(error).__name__}")
+                return []  # nothing can be known of what stands above
     return tools
 
 
-async def _before_transforms(provider: Provider) -> Sequence[Tool]:
+def _named(provider: Provider) -> str:
+    return repr(getattr(provider, "name", type(provider).__name__))
+
+
+async def _before_transforms(provider: Provider, unknown: list[str] | None) -> Sequence[Tool]:
     """The tools of a provider, but for a proxy, which would have to call another server."""
     inner = wrapped_provider(provider)
     if inner is not None:
-        return await rehearsed(inner)
+        return await rehearsed(inner, unknown)
     if isinstance(provider, FastMCPProvider):
-        return await rehearsed(provider.server)
+        return await rehearsed(provider.server, unknown)
     if isinstance(provider, FastMCP | AggregateProvider):
-        return [tool for each in provider.providers for tool in await rehearsed(each)]
+        return [tool for each in provider.providers for tool in await rehearsed(each, unknown)]
     if is_proxy(provider):
         return []
     try:
         return await provider._list_tools()
-    except Exception:  # of the author's own making: it may need a request
+    except Exception as error:  # of the author's own making: it may need a request
+        if unknown is not None:
+            unknown.append(f"{type(provider).__name__} raised {type(error).__name__}")
         return []

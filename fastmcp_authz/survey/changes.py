@@ -39,6 +39,9 @@ class Change:
     """The part that it is in, whose change accounts for this one."""
     domains: bool = False
     """Whether it is the domains of a tool that are other ones; `before` and `after` are their names then."""
+    authz: bool = False
+    """Whether it is who decides, by name in place of a tool, or what becomes of a question that no context answers;
+    `before` and `after` are that then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +67,7 @@ class Changes:
 
     def following(self, change: Change) -> int:
         """How many parts one change accounts for, beside its own."""
-        return 0 if change.domains else sum(each.follows == change.key for each in self.all)
+        return 0 if change.domains or change.authz else sum(each.follows == change.key for each in self.all)
 
 
 def compare(old: Snapshot, new: Snapshot) -> Changes:
@@ -73,7 +76,23 @@ def compare(old: Snapshot, new: Snapshot) -> Changes:
     found = sorted(
         (*comparison.parts(), *comparison.domains()), key=lambda each: (each.key.tool, each.key.side, each.key.steps)
     )
-    return Changes(tuple(_following(found, old, new)))
+    return Changes((*_deciding(old, new), *_following(found, old, new)))
+
+
+def _deciding(old: Snapshot, new: Snapshot) -> Iterator[Change]:
+    """Whoever decides for mounted tools in place of another may let others see them."""
+    for name in sorted({*old.authz, *new.authz}):
+        before, after = old.authz.get(name), new.authz.get(name)
+        if before == after:
+            continue
+        if before is None or after is None:
+            kind: Kind = "gone" if after is None else "new"
+            warning = bool(name)  # where the server's own is new or gone, the lines of its tools say it
+        else:
+            kind = "opened" if after == "allow" else "narrowed" if before == "allow" else "changed"
+            warning = after == "allow"
+        was, now = (None if each is None else frozenset[str]({each}) for each in (before, after))
+        yield Change(kind, Key(name), was, now, warning, authz=True)
 
 
 class _Comparison:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from fastmcp_authz.callers.predicates import Predicate
+from fastmcp_authz.callers.scope import Authority
 from fastmcp_authz.errors import AuthzError
 from fastmcp_authz.survey.changes import Change, Changes
+from fastmcp_authz.survey.checks.contexts import answering
+from fastmcp_authz.survey.deciding import names_of_authorities
 from fastmcp_authz.survey.declared import named
 from fastmcp_authz.survey.lines import Guards, is_askable, predicate
 from fastmcp_authz.survey.survey import Sight, Survey, SurveyedTool
@@ -17,6 +21,8 @@ class Felt(NamedTuple):
 
     gained: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
+    unanswered: tuple[str, ...] = ()
+    """What no persona's context answers, where that is skipped now."""
 
 
 class Feelings(NamedTuple):
@@ -36,13 +42,19 @@ async def feelings(changes: Changes, survey: Survey) -> Feelings:
     """
     tools = dict(named(survey.tools))
     askable = (change for change in changes.told if is_askable(change.before) and is_askable(change.after))
-    told = [change for change in askable if not change.domains]
+    told = [change for change in askable if not change.domains and not change.authz]
+    skipping = dict(_skipping(changes, survey))
+    unanswered: dict[Authority, list[frozenset[str]]] = {each: [] for each in skipping}
     gained: dict[Change, list[str]] = {change: [] for change in told}
     lost: dict[Change, list[str]] = {change: [] for change in told}
     unmade: list[str] = []
-    for persona in survey.personas if told else ():
+    for persona in survey.personas if told or skipping else ():
         try:
             async with survey.looked_at_by(persona) as sight:
+                for authority, found in unanswered.items():
+                    asked = answering(sight.callers[authority].context, _asked_of(authority, survey))
+                    if asked is not None:
+                        found.append(asked.unanswered)
                 for change in told:
                     tool = tools.get(change.key.tool)
                     before, after = [await _sees(sight, tool, each) for each in (change.before, change.after)]
@@ -52,7 +64,24 @@ async def feelings(changes: Changes, survey: Survey) -> Feelings:
                         lost[change].append(persona)
         except AuthzError as error:
             unmade.append(str(error))
-    return Feelings({each: Felt(tuple(gained[each]), tuple(lost[each])) for each in told}, tuple(unmade))
+    felt = {each: Felt(tuple(gained[each]), tuple(lost[each])) for each in told}
+    for authority, change in skipping.items():
+        nobodys = frozenset.intersection(*unanswered[authority]) if unanswered[authority] else frozenset[str]()
+        felt[change] = Felt(unanswered=tuple(sorted(nobodys)))
+    return Feelings(felt, tuple(unmade))
+
+
+def _skipping(changes: Changes, survey: Survey) -> Iterator[tuple[Authority, Change]]:
+    """Who skips questions now that no context answers."""
+    known = names_of_authorities(survey)
+    for change in changes.told:
+        if change.authz and change.after == frozenset({"allow"}) and change.key.tool in known:
+            yield known[change.key.tool], change
+
+
+def _asked_of(authority: Authority, survey: Survey) -> set[Predicate]:
+    declared = ((each, each.declaration) for each in survey.tools if each.authority is authority)
+    return {asked for tool, found in declared if found for asked in (*tool.gates, *found.contract.predicates)}
 
 
 async def _sees(sight: Sight, tool: SurveyedTool | None, guards: Guards | None) -> bool:

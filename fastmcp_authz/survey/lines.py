@@ -11,6 +11,8 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 from fastmcp_authz.callers.predicates import RESERVED, Predicate
 
 Side: TypeAlias = Literal["", "in", "out", "content"]
+Missing: TypeAlias = Literal["allow", "deny", "error"]
+"""What becomes of a question that no context answers: `Authz(missing_predicate=...)`."""
 Guards: TypeAlias = frozenset[str]
 """Predicates, as they are written."""
 
@@ -32,6 +34,8 @@ _LINE: Final = re.compile(
     rf": (?P<guards>{OPEN}|(?:{_GUARD})(?:, (?:{_GUARD}))*)"
 )
 _DOMAINS: Final = re.compile(rf"(?P<tool>{_WORD}) domains: (?P<domains>{_WORD}(?:, {_WORD})*)")
+
+_AUTHZ: Final = re.compile(rf"Authz(?: of (?P<name>{_WORD}))? missing_predicate: (?P<missing>allow|deny|error)")
 
 
 class Key(NamedTuple):
@@ -70,6 +74,16 @@ def domains_line(tool: str, domains: Iterable[str]) -> str:
     return f"{word(tool)} domains: {', '.join(map(word, sorted(domains)))}"
 
 
+def authz_label(name: str) -> str:
+    """Who decides: the server's own `Authz`, which has no name, or that of a mounted server."""
+    return f"Authz of {word(name)} missing_predicate" if name else "Authz missing_predicate"
+
+
+def authz_line(name: str, missing: Missing) -> str:
+    """Who decides, and what becomes of a question that no context answers."""
+    return f"{authz_label(name)}: {missing}"
+
+
 def read_line(line: str) -> tuple[Key, Guards] | None:
     """What `line_of` wrote, if it did."""
     found = _LINE.fullmatch(line) if line.isprintable() else None  # no escape sequences in what is printed of it
@@ -91,6 +105,14 @@ def read_domains(line: str) -> tuple[str, frozenset[str]] | None:
     tool, *domains = map(_said, (found["tool"], *re.findall(_WORD, found["domains"])))
     named = frozenset(each for each in domains if each is not None)
     return None if tool is None or None in domains else (tool, named)
+
+
+def read_authz(line: str) -> tuple[str, Missing] | None:
+    """What `authz_line` wrote, if it did."""
+    found = _AUTHZ.fullmatch(line) if line.isprintable() else None
+    known: dict[str, Missing] = {"allow": "allow", "deny": "deny", "error": "error"}
+    name = None if found is None else "" if found["name"] is None else _said(found["name"])
+    return None if found is None or name is None else (name, known[found["missing"]])
 
 
 def predicate(guard: str) -> Predicate | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
@@ -14,7 +14,7 @@ from fastmcp_authz.contracts.outline import Outline, Part, type_name
 from fastmcp_authz.contracts.shapes import Scalar, Words
 from fastmcp_authz.survey.everything import Everything
 from fastmcp_authz.survey.places import Place, Places
-from fastmcp_authz.survey.survey import Sight, Sighting, Survey, SurveyedTool
+from fastmcp_authz.survey.survey import Sight, Sighting, Survey, SurveyedTool, UnmadeError
 
 Side: TypeAlias = Literal["input", "output"]
 Kind: TypeAlias = Literal["guarded", "undecorated", "unprotected"]
@@ -97,33 +97,40 @@ class Matrix:
     server: str
     domain: str | None
     note: str | None
-    """What to know about the personas, where they are not the server's own."""
+    """What to know about the personas, where they are not the server's own, or not all of them."""
     personas: tuple[str, ...]
     tools: tuple[ToolRow, ...]
+    unmade: tuple[UnmadeError, ...] = ()
+    """Of the personas that are left out, since making them failed."""
 
     def as_json(self) -> dict[str, Any]:
-        """The same as JSON has it."""
-        return asdict(self)
+        """The same as JSON has it; the note says of those that are left out."""
+        data = asdict(replace(self, unmade=()))
+        del data["unmade"]
+        return data
 
 
 async def matrix_of(survey: Survey) -> Matrix:
-    """Asks every persona of a server, or nobody and everything where it has none, what they see.
-
-    Raises:
-        ConfigurationError: Making the context of a persona failed.
-    """
+    """Asks every persona of a server, or nobody and everything where it has none, what they see."""
     who: dict[str, Any] = {name: name for name in survey.personas} or {NOBODY: None, EVERYTHING: Everything()}
     sightings: dict[SurveyedTool, dict[str, Sighting]] = defaultdict(dict)
     answers: dict[SurveyedTool, dict[str, Mapping[str, bool]]] = defaultdict(dict)
+    unmade: dict[str, UnmadeError] = {}
     for name, each in who.items():
-        async with survey.looked_at_by(each) as sight:
-            for tool in survey.tools:
-                if _is_in_domain(sight, tool):
-                    sightings[tool][name] = await sight.see(tool)
-                    answers[tool][name] = await _answers(sight, tool)
+        try:
+            async with survey.looked_at_by(each) as sight:
+                for tool in survey.tools:
+                    if _is_in_domain(sight, tool):
+                        sightings[tool][name] = await sight.see(tool)
+                        answers[tool][name] = await _answers(sight, tool)
+        except UnmadeError as error:
+            unmade[name] = error
     rows = tuple(_tool_row(tool, seen, answers[tool]) for tool, seen in sightings.items())
     note = None if survey.personas else NO_PERSONAS
-    return Matrix(survey.server.name, survey.domain, note, tuple(who), rows)
+    if unmade:
+        note = " ".join(error.left_out for error in unmade.values())
+    made = tuple(name for name in who if name not in unmade)
+    return Matrix(survey.server.name, survey.domain, note, made, rows, tuple(unmade.values()))
 
 
 def _is_in_domain(sight: Sight, tool: SurveyedTool) -> bool:

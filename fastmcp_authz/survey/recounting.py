@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple, get_args
 
 from fastmcp_authz.survey.changes import Change, Changes, Kind
 from fastmcp_authz.survey.feelings import Felt
-from fastmcp_authz.survey.lines import Guards, listed, word
+from fastmcp_authz.survey.lines import Guards, authz_label, listed, word
 
 _INDENT: Final = " " * 12
 _UNFELT: Final = Felt()
@@ -32,7 +32,7 @@ def sentences(changes: Changes, felt: Mapping[Change, Felt] | None = None, width
         width: Where lines are broken; 0 is nowhere.
     """
     for change in changes.told:
-        label = f"{change.key} domains" if change.domains else str(change.key)
+        label = _label(change)
         yield Sentence(f"{'⚠' if change.warning else ' '} {change.kind:<9} {label}", change.kind, change.warning)
         for detail in _details(change, changes, (felt or {}).get(change, _UNFELT)):
             if not width:
@@ -48,6 +48,12 @@ def sentences(changes: Changes, felt: Mapping[Change, Felt] | None = None, width
             )
             yield from map(Sentence, broken)
     yield Sentence(counted(changes))
+
+
+def _label(change: Change) -> str:
+    if change.authz:
+        return authz_label(change.key.tool)
+    return f"{change.key} domains" if change.domains else str(change.key)
 
 
 def counted(changes: Changes) -> str:
@@ -73,20 +79,25 @@ def _change_as_json(change: Change, felt: Mapping[Change, Felt] | None) -> dict[
     about = {
         "kind": change.kind,
         "warning": change.warning,
-        "tool": change.key.tool,
-        "side": "domains" if change.domains else change.key.side or None,
-        "path": change.key.path or None,
+        "tool": None if change.authz else change.key.tool,
+        "side": "authz" if change.authz else "domains" if change.domains else change.key.side or None,
+        "path": (change.key.tool if change.authz else change.key.path) or None,
         "before": None if change.before is None else sorted(change.before),
         "after": None if change.after is None else sorted(change.after),
         "was": None if change.was is None else str(change.was),
         "follows": None if change.follows is None else str(change.follows),
     }
     if felt is not None and change in felt:
-        about |= {"gained": list(felt[change].gained), "lost": list(felt[change].lost)}
+        told = felt[change]
+        about |= {"gained": list(told.gained), "lost": list(told.lost)}
+        about |= {"unanswered": list(told.unanswered)} if change.authz else {}
     return about
 
 
 def _details(change: Change, changes: Changes, felt: Felt) -> Iterator[str]:
+    if change.authz:
+        yield from _of_authz(change, felt)
+        return
     before, after = _side(change.before, change), _side(change.after, change)
     if change.domains:
         yield f"{_domains(change.before)} → {_domains(change.after)}"
@@ -104,6 +115,21 @@ def _details(change: Change, changes: Changes, felt: Felt) -> Iterator[str]:
         yield f"seen by: {gained}" if change.before is None else f"now also seen by: {gained}"
     if lost:
         yield f"was seen by: {lost}" if change.after is None else f"no longer seen by: {lost}"
+
+
+def _of_authz(change: Change, felt: Felt) -> Iterator[str]:
+    """Who decides, and what becomes of a question that no context answers."""
+    now = ", ".join(change.after or ())
+    if change.after is None:
+        yield "no Authz of its own decides here any more"
+    elif change.before is None:
+        yield f"{now}; it decides here now, by contexts of its own"
+    else:
+        yield f"{', '.join(change.before)} → {now}"
+    if felt.unanswered:
+        yield f"no persona's context answers, so that it keeps out nobody now: {', '.join(felt.unanswered)}"
+    elif change.after == frozenset({"allow"}):
+        yield "a question that a context has no method for keeps out nobody now"
 
 
 def _side(guards: Guards | None, change: Change) -> str:

@@ -8,8 +8,21 @@ from itertools import groupby
 from typing import Final
 
 from fastmcp_authz.errors import AuthzError
+from fastmcp_authz.survey.deciding import names_of_authorities
 from fastmcp_authz.survey.declared import lines_of, named
-from fastmcp_authz.survey.lines import Guards, Key, domains_line, line_of, path_of, read_domains, read_line, visible
+from fastmcp_authz.survey.lines import (
+    Guards,
+    Key,
+    Missing,
+    authz_line,
+    domains_line,
+    line_of,
+    path_of,
+    read_authz,
+    read_domains,
+    read_line,
+    visible,
+)
 from fastmcp_authz.survey.survey import Survey
 
 FORMAT: Final = 1
@@ -21,6 +34,7 @@ _HEADER: Final = f"""\
 {_TITLE}{FORMAT}
 # The predicates that guard each tool, and each part of its input and output: review its changes as you review code.
 # What guards a part also guards all that is in it. `open` is a part at which nothing stands.
+# What an Authz makes of a question that no context answers is its missing_predicate: `allow` skips the question.
 {_COMMAND}"""
 _MERGING: Final = ("<<<<<<<", "=======", ">>>>>>>", "|||||||")
 
@@ -39,6 +53,8 @@ class Snapshot:
     """Of the tools that name any; the others are in the default one."""
     command: str = GENERIC_COMMAND
     """What writes it anew."""
+    authz: Mapping[str, Missing] = field(default_factory=dict)
+    """Who decides, by name, and what becomes of a question that no context answers."""
     _effective: dict[Key, Guards] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
@@ -55,7 +71,8 @@ class Snapshot:
             lines |= lines_of(name, tool)
             if tool.declaration is not None and tool.declaration.domains:
                 domains[name] = frozenset(tool.declaration.domains)
-        return cls(lines, domains, command)
+        authz = {name: each.settings.missing_predicate for name, each in names_of_authorities(survey).items()}
+        return cls(lines, domains, command, authz)
 
     @classmethod
     def read(cls, text: str) -> Snapshot:
@@ -71,6 +88,7 @@ class Snapshot:
             raise SnapshotError(f"another version of fastmcp-authz wrote it: this one reads format {FORMAT}")
         lines: dict[Key, Guards] = {}
         domains: dict[str, frozenset[str]] = {}
+        authz: dict[str, Missing] = {}
         command = GENERIC_COMMAND
         for number, line in enumerate(rest, 2):
             if line.startswith("#"):
@@ -83,12 +101,21 @@ class Snapshot:
                 tool, names = said
                 if domains.setdefault(tool, names) != names:
                     raise SnapshotError(f"line {number} contradicts an earlier one: {visible(line)}")
+            elif (decided := read_authz(line)) is not None:
+                name, missing = decided
+                if authz.setdefault(name, missing) != missing:
+                    raise SnapshotError(f"line {number} contradicts an earlier one: {visible(line)}")
             elif line.strip():
                 why = "is left over from a merge" if line.startswith(_MERGING) else "is no line of a snapshot"
                 raise SnapshotError(f"line {number} {why}: {visible(line)}")
-        snapshot = cls(lines, domains, command)
+        snapshot = cls(lines, domains, command, authz)
         snapshot._refuse_orphans()
         return snapshot
+
+    @property
+    def tools(self) -> frozenset[str]:
+        """The names of the tools that it has lines for."""
+        return frozenset(key.tool for key in self.lines)
 
     def _refuse_orphans(self) -> None:
         """Without the line of what a part is in, nobody knows what guards it."""
@@ -102,6 +129,8 @@ class Snapshot:
     def text(self) -> str:
         """It as a file: the same for the same declarations, on every machine."""
         blocks = [f"{_HEADER}{self.command}"]
+        if self.authz:
+            blocks.append("\n".join(authz_line(name, self.authz[name]) for name in sorted(self.authz)))
         keys = sorted(self.lines, key=lambda key: (key.tool, key.side, key.steps))
         for tool, parts in groupby(keys, key=lambda key: key.tool):
             block = [line_of(key, self.lines[key]) for key in parts]

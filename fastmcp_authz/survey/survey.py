@@ -32,6 +32,15 @@ from fastmcp_authz.serving.rehearsal import rehearsed
 from fastmcp_authz.serving.reporting import shown_to
 
 
+class UnmadeError(ConfigurationError):
+    """Making the context of a persona failed; the message says of which, and how."""
+
+    @property
+    def left_out(self) -> str:
+        """What is said where the others are looked at without it, in one line."""
+        return f"{' '.join(str(self).split())}. It is left out."
+
+
 @dataclass(frozen=True, eq=False)
 class SurveyedTool:
     """One tool of a server, under the name that it is listed by."""
@@ -139,13 +148,21 @@ class Survey:
     tools: Sequence[SurveyedTool]
     authorities: Sequence[Authority]
     """Who decides for some tool, the server's own first."""
+    servers: Sequence[Server]
+    """The server that each of these is installed on."""
     domain: str | None = None
     """The domain that is looked at; all of them where `None`."""
+    unknown: tuple[str, ...] = ()
+    """Whose tools are not among these, since they cannot be listed without a request: `Catalog raised LookupError`."""
 
     @property
     def personas(self) -> tuple[str, ...]:
         """The names of everybody's personas, each once."""
         return tuple(dict.fromkeys(name for each in self.authorities for name in each.personas))
+
+    def strange_to(self, persona: str) -> list[SurveyedTool]:
+        """The tools whose authority does not know a persona, which is nobody to it."""
+        return [each for each in self.tools if each.authority is not None and persona not in each.authority.personas]
 
     def tool(self, name: str) -> SurveyedTool | None:
         """The tool that is listed by that name."""
@@ -160,7 +177,8 @@ class Survey:
                 nobody. Anything else is a server context, for all of them.
 
         Raises:
-            ConfigurationError: Nobody has a persona of that name, or making its context failed.
+            ConfigurationError: Nobody has a persona of that name.
+            UnmadeError: Making its context failed.
         """
         if isinstance(who, str) and who not in self.personas:
             known = f"Known are: {', '.join(self.personas)}." if self.personas else "There are none: write "
@@ -173,7 +191,7 @@ class Survey:
                     try:
                         callers[each] = await opened.enter_async_context(caller_as(each, who, self.domain))
                     except Exception as error:
-                        raise ConfigurationError(
+                        raise UnmadeError(
                             f"Making the persona {who!r} failed with {type(error).__name__}: {error}"
                         ) from error
                 else:
@@ -185,7 +203,7 @@ async def survey(server: Server, *, domain: str | None = None) -> Survey:
     """Looks a server through, with all that is mounted on it, as its start does.
 
     Tools that producers make are made. Lifespans are not run, and other servers are not called: what a proxy would
-    list is not there.
+    list is not there. What a provider or a transform of the author's own does not tell without a request is `unknown`.
 
     Args:
         server: The server.
@@ -195,13 +213,21 @@ async def survey(server: Server, *, domain: str | None = None) -> Survey:
         ConfigurationError: The server cannot be made safe as it is set up.
         Exception: Whatever a producer raises.
     """
-    authorities = await authorities_over(server)
-    tools = [_surveyed(tool, authorities) for tool in await rehearsed(server)]
-    return Survey(server, [each for each in tools if each is not None], authorities, domain)
+    over = await _installed_over(server)
+    authorities = [authority for _, authority in over]
+    unknown: list[str] = []
+    tools = [_surveyed(tool, authorities) for tool in await rehearsed(server, unknown)]
+    servers = [each for each, _ in over]
+    found = [each for each in tools if each is not None]
+    return Survey(server, found, authorities, servers, domain, tuple(dict.fromkeys(unknown)))
 
 
 async def authorities_over(server: Server) -> list[Authority]:
     """Who decides for some tool of a server, or of what is mounted on it by now; the server's own first."""
+    return [authority for _, authority in await _installed_over(server)]
+
+
+async def _installed_over(server: Server) -> list[tuple[Server, Authority]]:
     tree = [server]
     for each in tree:  # grows as it goes
         own = next((found for found in each.middleware if isinstance(found, Protecting)), None)
@@ -213,7 +239,7 @@ async def authorities_over(server: Server) -> list[Authority]:
         if authority is not None:
             cover_mounted(each, authority)
         tree += [child for child in mounted_on(each) if child not in tree]
-    return [found for each in tree if (found := authority_of(each)) is not None]
+    return [(each, found) for each in tree if (found := authority_of(each)) is not None]
 
 
 def _surveyed(tool: Tool, authorities: Sequence[Authority]) -> SurveyedTool | None:

@@ -9,7 +9,7 @@ from typing import Any
 from fastmcp_authz.serving.installing import Server
 from fastmcp_authz.survey.survey import Sight, survey
 from fastmcp_authz.testing.blocking import finished
-from fastmcp_authz.testing.names import UnknownNameError, check_domain, check_who, named, near
+from fastmcp_authz.testing.names import UnknownNameError, check_domain, check_known, check_who, named, near, not_known
 from fastmcp_authz.testing.reasons import reasons
 from fastmcp_authz.testing.targets import Target, target
 
@@ -27,7 +27,8 @@ def assert_hidden(server: Server, who: Any, what: str, *more: str, domain: str |
 
     Raises:
         AssertionError: It does exist; the message says why.
-        UnknownNameError: There is no such tool or field, for anybody.
+        UnknownNameError: There is no such tool or field, for anybody; or `who` is the name of a persona that the
+            `Authz` which decides for the tool does not know.
         ConfigurationError: There is no such persona or domain, `who` is no context, or the server cannot be made safe.
     """
     __tracebackhide__ = True
@@ -76,6 +77,8 @@ async def _complaints(
     check_domain(looked_through)
     check_who(looked_through, who)
     targets = [target(each, looked_through) for each in what]
+    for each in targets:
+        check_known(each.tool, who)
     async with looked_through.looked_at_by(who) as sight:
         found = [await _complaint(sight, each, who, hidden=hidden) for each in targets]
     return [each for each in found if each is not None]
@@ -100,7 +103,12 @@ async def _difference(server: Server, who: Any, names: frozenset[str], domain: s
     for name in sorted(names):
         if looked_through.tool(name) is None:
             known = [each.name for each in looked_through.tools]
-            raise UnknownNameError(f"{server.name!r} has no tool {name!r}. {near(name, known)}")
+            raise UnknownNameError(
+                f"{server.name!r} has no tool {name!r}. {near(name, known)}{not_known(looked_through)}"
+            )
+    if looked_through.unknown:
+        unknown = "; ".join(looked_through.unknown)
+        return [f"It cannot be told which tools {named(who)} sees: {unknown}. Ask a caller_of(...) for its tools."]
     lines: list[str] = []
     async with looked_through.looked_at_by(who) as sight:
         for seen in await sight.see_all():

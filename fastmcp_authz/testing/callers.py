@@ -81,7 +81,8 @@ class AuthzCaller:
         """The text that a call is refused with, where it is refused and nothing was executed.
 
         Raises:
-            CallError: It was carried out, whatever came of it.
+            CallError: It was carried out, whatever came of it; or it was refused only since parameters were not sent
+                that the tool is listed to require. Send it with `caller.client` where that is meant.
             UnknownNameError: No tool of the server is called so, or has such a parameter, for anybody: the call would
                 be refused for that alone. Send it with `caller.client` where that is meant.
         """
@@ -90,9 +91,16 @@ class AuthzCaller:
             await self._look_again()
         self._must_be_there(tool, arguments)
         result, told = await self._send(tool, arguments)
-        if _was_refused(result, told):
-            return _text(result)
-        raise self._unexpected(tool, result, told, "and should have been refused")
+        if not _was_refused(result, told):
+            raise self._unexpected(tool, result, told, "and should have been refused")
+        lacking = self._only_lacking(tool, arguments, told)
+        if lacking:
+            names = f"{', '.join(sorted(lacking))} {'is' if len(lacking) == 1 else 'are'} required"
+            raise CallError(
+                f"{tool} was refused to {self} only since {names}: send what is otherwise right, or use caller.client "
+                f"where that is meant. The refusal: {_text(result)}"
+            )
+        return _text(result)
 
     async def withheld(self, tool: str, /, **arguments: Any) -> tuple[str, ...]:
         """What the operator is told of a result that was withheld, where the call was carried out and it was.
@@ -139,6 +147,15 @@ class AuthzCaller:
             known = frozenset(surveyed.declaration.contract.parameters)
         for name in sorted(arguments.keys() - known):
             raise UnknownNameError(f"{tool} has no parameter {name!r}, for anybody. {near(name, known)}")
+
+    def _only_lacking(self, tool: str, arguments: dict[str, Any], told: Sequence[Event]) -> frozenset[str]:
+        """The parameters that this caller is listed as required and that were not sent, if a call lacked only these."""
+        listed = (view.required for name, view in self.tools.items() if name == tool)
+        lacking = frozenset(next(listed, frozenset())) - arguments.keys()
+        called = _called(told)
+        if called is None:
+            return lacking  # the tool is not ours, and FastMCP tells no more
+        return lacking if called.outcome == "invalid_arguments" and lacking >= {*called.keys} > set() else frozenset()
 
     def _view(self, tool: mcp_types.Tool) -> ToolView:
         """A tool as it was listed, with the names that others have of it."""

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, Self
 
 from fastmcp_authz.errors import AuthzError, ConfigurationError
-from fastmcp_authz.survey.survey import Survey
+from fastmcp_authz.survey.survey import Survey, SurveyedTool
 from fastmcp_authz.testing.fake import FakeContext
 
 
@@ -46,6 +46,12 @@ def near(name: str, known: Iterable[str]) -> str:
     if found:
         return f"Did you mean {' or '.join(found)}?"
     return f"There are: {', '.join(names[:20])}{', …' if len(names) > 20 else ''}." if names else "There are none."
+
+
+def not_known(looked_through: Survey) -> str:
+    """A sentence on those whose tools cannot be told, if there are any; the name may be one of theirs."""
+    unknown = "; ".join(looked_through.unknown)
+    return f" Not all tools are known: {unknown}. Ask a caller_of(...) for those." if unknown else ""
 
 
 def named(who: Any) -> str:
@@ -108,6 +114,22 @@ def check_who(looked_through: Survey, who: Any) -> None:
             raise ConfigurationError(
                 f"{who!r}: no tool of {looked_through.server.name!r} asks {name}. Did you mean {meant[0]}?"
             )
+
+
+def check_known(tool: SurveyedTool, who: Any) -> None:
+    """Checks that who decides for a tool knows a persona: everything would be hidden from it for that alone.
+
+    Raises:
+        UnknownNameError: It does not.
+    """
+    authority = tool.authority
+    if authority is None or not isinstance(who, str) or who in authority.personas:
+        return
+    known = near(who, authority.personas) if authority.personas else "It has no personas at all."
+    raise UnknownNameError(
+        f"{tool.name!r}: the Authz that decides for it has no persona {who!r}, who is nobody there. {known} "
+        "Ask with a context in place of the name, or add it to the personas= of that Authz."
+    )
 
 
 def _refuse_mute(who: Any, asked: Collection[str]) -> None:

@@ -7,6 +7,7 @@ import contextvars
 import sys
 from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar
@@ -19,6 +20,7 @@ from fastmcp_authz.survey.files import FILE_NAME, read_file, write_file
 from fastmcp_authz.survey.recounting import sentences
 from fastmcp_authz.survey.snapshot import Snapshot, SnapshotError
 from fastmcp_authz.survey.survey import survey
+from fastmcp_authz.testing.names import not_known
 from fastmcp_authz.testing.updating import COMMAND, is_updating
 
 T = TypeVar("T")
@@ -51,7 +53,7 @@ def assert_snapshot(server: FastMCP[Any], path: str | PathLike[str] | None = Non
         return
     if is_updating():
         command = COMMAND if old is None else old.command
-        write_file(file, Snapshot(new.lines, new.domains, command))
+        write_file(file, replace(new, command=command))
         return
     if changes is None:
         raise AssertionError(f"{problem}. Write it with `{COMMAND}`, and commit it.")
@@ -63,7 +65,10 @@ def assert_snapshot(server: FastMCP[Any], path: str | PathLike[str] | None = Non
 
 
 async def _snapshot_of(server: FastMCP[Any]) -> Snapshot:
-    return Snapshot.of(await survey(server), command=COMMAND)
+    surveyed = await survey(server)
+    if surveyed.unknown:
+        raise AssertionError(f"It cannot be told what guards the tools of {server.name!r}:{not_known(surveyed)}")
+    return Snapshot.of(surveyed, command=COMMAND)
 
 
 async def _feelings_of(server: FastMCP[Any], changes: Changes) -> Feelings:

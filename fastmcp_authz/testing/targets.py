@@ -16,7 +16,7 @@ from typing import Final, Literal, TypeAlias
 from fastmcp_authz.contracts.outline import Part, by_last_name
 from fastmcp_authz.errors import listed
 from fastmcp_authz.survey.survey import Survey, SurveyedTool
-from fastmcp_authz.testing.names import UnknownNameError, near
+from fastmcp_authz.testing.names import UnknownNameError, near, not_known
 from fastmcp_authz.testing.seen import ToolView
 
 Side: TypeAlias = Literal["input", "output"]
@@ -50,7 +50,9 @@ def target(text: str, looked_through: Survey) -> Target:
             return _field(text, tool, found.groupdict())
     name = re.split(r"[.(\s→]|->", text)[0]
     known = [tool.name for tool in looked_through.tools]
-    raise UnknownNameError(f"{text!r}: {looked_through.server.name!r} has no tool {name!r}. {near(name, known)}")
+    raise UnknownNameError(
+        f"{text!r}: {looked_through.server.name!r} has no tool {name!r}. {near(name, known)}{not_known(looked_through)}"
+    )
 
 
 def _field(text: str, tool: SurveyedTool, groups: Mapping[str, str | None]) -> Target:

@@ -33,3 +33,22 @@ def test_a_reader_who_leaves_early_is_told_nothing(options: list[str]) -> None:
         running.stdout.close()  # as `| head` does, before anything is written
         assert running.stderr.read() == b""
     assert running.returncode == 141
+
+
+@pytest.mark.parametrize(
+    ("tokens", "said"),
+    [
+        (["show"], "parameter SERVER requires an argument"),
+        (["diff", "old.snapshot"], "parameter NEW requires an argument"),
+        (["show", "server.py", "--persona", "ann"], "error: Unknown option: --persona. Did you mean --as?"),
+        (["explain", "server.py", "--persona=ann"], "error: Unknown option: --persona. Did you mean --as?"),
+        (["show", "server.py", "--tol", "find"], "error: Unknown option: --tol. Did you mean --tool?"),
+        (["shw"], "error: "),
+    ],
+)
+def test_a_command_line_that_is_wrong_is_told_in_its_own_words(
+    tokens: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(tokens) == 2
+    out, err = capsys.readouterr()
+    assert (out, said in err, "--server" in err) == ("", True, False), err

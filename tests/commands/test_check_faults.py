@@ -90,6 +90,16 @@ FAULTS = {
         "class Gold(Person):\n    def tier(self, value): return True\n"
         "PERSONAS = {'guest': lambda: Guest('read'), 'ann': lambda: Member('read'), 'eve': lambda: Gold('read')}",
     ),
+    "a persona whose function raises": Fault(
+        "AZ103",
+        tool(OUTPUT),
+        ('{}["cat"]', 'Person("read")'),
+        "def make_cat",
+        "make_cat",
+        "persona cat",
+        "Making the persona 'cat' failed with KeyError: 'cat'. What it sees is not looked at.",
+        before='def make_cat():\n    return {}["cat"]\nPERSONAS["cat"] = make_cat',
+    ),
     "a tool without any gate": Fault(
         "AZ201",
         tool(OUTPUT, options=""),

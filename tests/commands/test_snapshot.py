@@ -95,6 +95,7 @@ def recorded(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
 
 def test_a_snapshot_has_a_line_for_each_tool_and_each_part_of_it(recorded: Path) -> None:
     assert [line for line in lines(recorded) if line] == [
+        "Authz missing_predicate: allow",
         "find: current_user.can(\"read\")",
         "find in deleted: requires(\"admin\")",
         "find in word: open",
@@ -371,10 +372,10 @@ def test_nothing_to_compare_with_is_no_answer(tmp_path: Path, capsys: pytest.Cap
     [
         ("# fastmcp-authz snapshot, format 1", "# something else", "its first line is not"),
         ("format 1", "format 2", "another version of fastmcp-authz wrote it: this one reads format 1"),
-        ("find in word: open", "<<<<<<< HEAD\nfind in word: open", "line 8 is left over from a merge: <<<<<<< HEAD"),
-        ("find in word: open", "find in word: opne", "line 8 is no line of a snapshot: find in word: opne"),
-        ("find in word: open", 'find in word: open\nfind in word: requires("a")', "line 9 contradicts an earlier one"),
-        ("find in word", "find\x1b[2J in word", r"line 8 is no line of a snapshot: find\u001b[2J in word: open"),
+        ("find in word: open", "<<<<<<< HEAD\nfind in word: open", "line 11 is left over from a merge: <<<<<<< HEAD"),
+        ("find in word: open", "find in word: opne", "line 11 is no line of a snapshot: find in word: opne"),
+        ("find in word: open", 'find in word: open\nfind in word: requires("a")', "line 12 contradicts an earlier one"),
+        ("find in word", "find\x1b[2J in word", r"line 11 is no line of a snapshot: find\u001b[2J in word: open"),
         ("find out <failure>: open\n", "", "none for find out <failure>, which that is in"),
         ('find: current_user.can("read")\n', "", "none for find, which that is in"),
     ],
@@ -465,7 +466,8 @@ def find() -> dict:
     capsys.readouterr()
     assert run(["snapshot", str(server), "--check"]) == 1
     told = capsys.readouterr().out
-    assert told.startswith("⚠ opened    find\n")
+    assert told.startswith("  new       Authz missing_predicate\n")
+    assert "⚠ opened    find\n" in told
     assert "now also seen by: ann\n" in told
 
 
@@ -676,6 +678,7 @@ def test_what_fastmcp_keeps_from_callers_is_in_it_too(tmp_path: Path, capsys: py
     server.write_text(BESIDE, encoding="utf-8")
     assert run(["snapshot", str(server)]) == 0
     assert list(filter(None, lines(tmp_path))) == [
+        "Authz missing_predicate: allow",
         'find: fastmcp_auth("RequireScopes root"), nobody',
         "find in limit: nobody",
         "find in word: open",
@@ -723,3 +726,94 @@ def test_less_of_that_opens(old: str, told: str, tmp_path: Path, capsys: pytest.
     capsys.readouterr()
     assert run(["snapshot", str(server), "--check"]) == 1
     assert told in capsys.readouterr().out
+
+
+MOUNT = """
+sub = FastMCP("sub")
+Authz(sub, context=lambda request: None, missing_predicate="deny")
+mcp.mount(sub, "sub")
+unnamed = FastMCP()
+inner = Authz(unnamed, context=lambda request: None, missing_predicate="error")
+mcp.mount(unnamed)
+
+
+@inner.tool(authorization="read")
+def zoom() -> dict:
+    '''@rbs type output = { id: Integer }'''
+
+
+@mcp.tool
+def health()"""
+MOUNTED = ("\n@mcp.tool\ndef health()", MOUNT)
+DENY = ("context=lambda request: None,", 'context=lambda request: None, missing_predicate="deny",')
+
+
+def test_what_becomes_of_questions_without_an_answer_is_in_it_for_each_who_decides(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["snapshot", written(tmp_path, MOUNTED)]) == 0
+    assert lines(tmp_path)[1:5] == [
+        "Authz missing_predicate: allow",
+        "Authz of sub missing_predicate: deny",
+        "Authz of zoom missing_predicate: error",
+        "",
+    ]
+    assert run(["snapshot", str(tmp_path / "server.py"), "--check"]) == 0
+    capsys.readouterr()
+    lost = (MOUNTED[0], MOUNT.replace('Authz(sub, context=lambda request: None, missing_predicate="deny")\n', ""))
+    assert run(["snapshot", written(tmp_path, lost), "--check"]) == 1
+    assert "⚠ gone      Authz of sub missing_predicate\n" in capsys.readouterr().out
+
+
+def test_skipping_questions_without_an_answer_is_told_with_those_that_nobody_answers(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mute = ("def feature(", "def featured(")
+    assert run(["snapshot", written(tmp_path, DENY, mute)]) == 0
+    capsys.readouterr()
+    assert run(["snapshot", written(tmp_path, mute), "--check"]) == 1
+    out = capsys.readouterr().out
+    assert out.splitlines()[:4] == [
+        "⚠ opened    Authz missing_predicate",
+        "            deny → allow",
+        '            no persona\'s context answers, so that it keeps out nobody now: feature("sms")',
+        "1 opened. Somebody may see more by 1 of them (⚠).",
+    ]
+    assert run(["snapshot", str(tmp_path / "server.py"), "--check", "--json"]) == 1
+    (change,) = json.loads(capsys.readouterr().out)["changes"]
+    assert (change["side"], change["tool"], change["before"], change["after"]) == ("authz", None, ["deny"], ["allow"])
+    assert change["unanswered"] == ['feature("sms")']
+    assert run(["snapshot", str(tmp_path / "server.py")]) == 0
+    capsys.readouterr()
+    assert run(["snapshot", written(tmp_path, DENY, mute), "--check"]) == 1
+    assert capsys.readouterr().out.startswith("  narrowed  Authz missing_predicate\n            allow → deny\n")
+
+
+OTHER = '''
+from fastmcp import FastMCP
+
+mcp = FastMCP("other")
+
+
+@mcp.tool
+def other() -> dict:
+    """Look."""
+'''
+
+
+def test_the_file_of_another_server_is_not_overwritten(recorded: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file, other = recorded / "authz.snapshot", recorded / "other.py"
+    good = file.read_text(encoding="utf-8")
+    other.write_text(OTHER, encoding="utf-8")
+    assert run(["snapshot", str(other)]) == 2
+    assert "Say where this one goes: --output FILE." in (told := capsys.readouterr().err)
+    assert "but find, health, send: it is that of another one" in told
+    assert file.read_text(encoding="utf-8") == good
+    assert run(["snapshot", str(other), "--output", str(file)]) == 0  # it is named
+    assert "other: open" in lines(recorded)
+
+
+def test_all_tools_of_a_server_may_have_other_names_at_once(recorded: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (recorded / "server.py").write_text(OTHER, encoding="utf-8")
+    assert run(["snapshot", str(recorded / "server.py")]) == 0
+    assert "other: open" in lines(recorded)

@@ -154,6 +154,8 @@ def test_of_a_snapshot_only_what_a_declaration_can_ask_is_asked() -> None:
         '"\\x": open',
         '"\\x" domains: a',
         'tool domains: a, "\\x"',
+        "Authz missing_predicate: sometimes",
+        'Authz of "\\x" missing_predicate: deny',
     ],
 )
 def test_a_line_that_is_none_is_refused_at_once(line: str) -> None:

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
 from fastmcp import FastMCP
+from fastmcp.server.providers import Provider
+from fastmcp.tools import Tool
 
 from fastmcp_authz import Authz, ConfigurationError, Request, authorized_tool
-from fastmcp_authz.testing import FakeContext, UnknownNameError, assert_hidden, assert_tools, assert_visible
+from fastmcp_authz.testing import (
+    FakeContext,
+    UnknownNameError,
+    assert_hidden,
+    assert_snapshot,
+    assert_tools,
+    assert_visible,
+)
 from tests.testing.notes import PERSONAS, from_nowhere, notes
 
 LINE = r"tests/testing/notes\.py:\d+"
@@ -326,3 +337,36 @@ def test_a_word_of_a_set_is_named_with_its_quotes() -> None:
     for slip in "find.secret", 'find.kind<"secrt">', "find(kind.secret)":
         with pytest.raises(UnknownNameError, match='Did you mean kind<"secret">'):
             assert_hidden(mcp, FakeContext(can=["read"]), slip)
+
+
+def test_a_persona_that_who_decides_for_the_tool_does_not_know_is_a_slip() -> None:
+    parent: FastMCP[Any] = FastMCP("parent")
+    Authz(parent, context=from_nowhere, personas={"amin": FakeContext, "reader": FakeContext})
+    parent.mount(notes(), "known")
+    parent.mount(notes(personas={}), "none")
+    for check in assert_hidden, assert_visible:
+        with pytest.raises(UnknownNameError, match=r"'known_empty_bin': .* no persona 'amin', .* Did you mean admin\?"):
+            check(parent, "amin", "known_ping", "known_empty_bin")
+        with pytest.raises(UnknownNameError, match=r"'none_find_notes': .* no personas at all. Ask with a context"):
+            check(parent, "reader", "none_find_notes.word")
+    assert_hidden(parent, "reader", "known_empty_bin")
+    assert_hidden(parent, None, "none_empty_bin")
+    assert_visible(parent, "amin", "none_ping")
+
+
+def test_nothing_is_asserted_of_tools_that_nobody_knows_without_a_request(tmp_path: Path) -> None:
+    class Catalog(Provider):
+        async def _list_tools(self) -> Sequence[Tool]:
+            raise LookupError("no request")
+
+    server = notes()
+    server.add_provider(Catalog())
+    assert failure(assert_tools, server, "reader", {"find_notes", "ping"}) == (
+        "It cannot be told which tools reader sees: Catalog raised LookupError. Ask a caller_of(...) for its tools."
+    )
+    with pytest.raises(UnknownNameError, match=r"no tool 'other'\. .* Not all tools are known: Catalog raised LookupE"):
+        assert_hidden(server, "reader", "other")
+    with pytest.raises(UnknownNameError, match="Not all tools are known: Catalog"):
+        assert_tools(server, "reader", {"other"})
+    assert "Catalog raised LookupError" in failure(assert_snapshot, server, tmp_path / "authz.snapshot")
+    assert_hidden(server, "reader", "empty_bin")

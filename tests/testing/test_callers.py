@@ -422,3 +422,23 @@ def test_what_fails_without_async_is_told_at_the_line_of_the_test() -> None:
             with pytest.raises(AuthzError) as failed:
                 fails()
             assert not [each for each in failed.traceback if "anyio" in str(each.path)]
+
+
+async def test_a_refusal_for_what_a_test_has_left_out_is_none_that_it_means() -> None:
+    async with caller_of(notes(), FakeContext(can=READER)) as reader:
+        with pytest.raises(CallError, match=r"find_notes was refused to .* only since word is required: send what is"):
+            await reader.refused("find_notes")
+        assert "Unknown parameters: deleted" in await reader.refused("find_notes", deleted=True)
+        assert "limit: must be a whole number" in await reader.refused("find_notes", limit="x")
+        assert await reader.refused("empty_bin") == "Unknown tool: 'empty_bin'"
+
+    server: FastMCP[Any] = FastMCP("plain")
+
+    @server.tool
+    def echo(word: str) -> str:
+        return word
+
+    async with caller_of(server, None) as nobody:
+        with pytest.raises(CallError, match="only since word is required"):
+            await nobody.refused("echo")
+        assert await nobody.refused("echo", word=3)

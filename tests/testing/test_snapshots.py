@@ -142,4 +142,6 @@ def test_the_request_of_a_test_is_no_matter_to_it(recorded: Path) -> None:
     other: FastMCP[Any] = FastMCP("y")
     Authz(other, context=refuse)
     other.mount(server)
+    with updating():
+        assert_snapshot(other, recorded)
     assert_snapshot(other, recorded)

@@ -8,7 +8,7 @@ from functools import partial
 
 from fastmcp_authz.callers.predicates import Predicate
 from fastmcp_authz.callers.scope import Authority
-from fastmcp_authz.survey.checks.finding import Found, Spot
+from fastmcp_authz.survey.checks.finding import Found, Spot, callable_spot
 from fastmcp_authz.survey.checks.looked import Looked, Subject
 from fastmcp_authz.survey.checks.words import quoted, written, written_gate
 
@@ -45,6 +45,19 @@ def unanswered_by_all(looked: Looked) -> Iterator[Found]:
                     f"{meant} `{name}(self, value)` in the context.",
                     also,
                 )
+
+
+def unmade(looked: Looked) -> Iterator[Found]:
+    """Personas whose contexts cannot be made, so that nobody knows what they see."""
+    for persona, error in looked.unmade.items():
+        makers = (each.personas[persona] for each in looked.survey.authorities if persona in each.personas)
+        yield Found(
+            None,
+            f"persona {persona}",
+            next((spot for make in makers if (spot := callable_spot(make)) is not None), None),
+            f"{error}. What it sees is not looked at.",
+            "Let personas= make it without a database, a request or a secret; or leave it out of personas=.",
+        )
 
 
 def unanswered_by_some(looked: Looked) -> Iterator[Found]:

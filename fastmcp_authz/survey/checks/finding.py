@@ -81,6 +81,16 @@ def function_spot(fn: Callable[..., Any], *words: str) -> Spot | None:
     return None
 
 
+def callable_spot(fn: Callable[..., Any]) -> Spot | None:
+    """A function where it is defined, or the whole first line of a lambda; `None` as for `function_spot`."""
+    code = getattr(getattr(fn, "__func__", fn), "__code__", None)
+    if code is None or code.co_name != "<lambda>":
+        return function_spot(fn)
+    linecache.checkcache(code.co_filename)
+    line = linecache.getline(code.co_filename, code.co_firstlineno).rstrip("\n")
+    return Spot(Place(_shown(Path(code.co_filename)), code.co_firstlineno), line)
+
+
 def _shown(file: Path) -> str:
     """The file as an editor finds it, relative to where the program runs if it lies there."""
     try:

@@ -21,7 +21,7 @@ from fastmcp_authz.survey.checks.contexts import Answering, answering
 from fastmcp_authz.survey.checks.finding import Found, Spot, function_spot
 from fastmcp_authz.survey.everything import Everything
 from fastmcp_authz.survey.places import Places
-from fastmcp_authz.survey.survey import Sight, Survey, SurveyedTool
+from fastmcp_authz.survey.survey import Sight, Survey, SurveyedTool, UnmadeError
 
 Side: TypeAlias = Literal["in", "out"]
 EVERYBODY: Final = ""
@@ -50,7 +50,7 @@ class Subject:
     """What each of them sees of it, inputs and outputs."""
     granted: dict[str, Decisions]
     """The predicates inside it that each of them is answered with yes."""
-    personas: tuple[str, ...]
+    personas: list[str]
     """Everybody who was asked, those who do not have the tool too."""
 
     @property
@@ -118,6 +118,13 @@ class Looked:
     """What the contexts of each authority's personas can be asked, those of nobody left out."""
     listed: Mapping[str, Sequence[tuple[Subject, Tool]]]
     """What each persona is listed, of all authorities; without personas, what `EVERYBODY` would be."""
+    unmade: Mapping[str, UnmadeError]
+    """The personas that could not be asked, since making them failed."""
+
+    @property
+    def personas(self) -> Sequence[str]:
+        """Those that could be asked."""
+        return [each for each in self.survey.personas if each not in self.unmade]
 
     @property
     def guarded(self) -> Sequence[Subject]:
@@ -132,24 +139,34 @@ class Looked:
 
 
 async def look(survey: Survey) -> Looked:
-    """Looks at a server as each of its personas.
-
-    Raises:
-        ConfigurationError: Making a persona failed.
-    """
+    """Looks at a server as each of its personas."""
     tools = [each for each in survey.tools if _is_served(each, survey.domain)]
     asked = {each: _predicates(tools, each) for each in survey.authorities}
     contexts: dict[Authority, list[Answering]] = {each: [] for each in survey.authorities}
-    subjects = [Subject(tool, {}, {}, {}, tuple(p for p in survey.personas if _asks(tool, p))) for tool in tools]
+    subjects = [Subject(tool, {}, {}, {}, []) for tool in tools]
     listed: dict[str, list[tuple[Subject, Tool]]] = {}
-    for persona in survey.personas or (EVERYBODY,):
-        async with survey.looked_at_by(persona or Everything()) as sight:
-            for authority in survey.authorities:
-                found = answering(sight.callers[authority].context, asked[authority])
-                if persona in authority.personas and found is not None:
-                    contexts[authority].append(found)
-            listed[persona] = [each for subject in subjects if (each := await _seen(subject, sight, persona))]
-    return Looked(survey, subjects, contexts, listed)
+    unmade: dict[str, UnmadeError] = {}
+    for persona in survey.personas:
+        try:
+            async with survey.looked_at_by(persona) as sight:
+                for authority in survey.authorities:
+                    found = answering(sight.callers[authority].context, asked[authority])
+                    if persona in authority.personas and found is not None:
+                        contexts[authority].append(found)
+                for subject in subjects:
+                    if _asks(subject.surveyed, persona):
+                        subject.personas.append(persona)
+                listed[persona] = await _all_seen(subjects, sight, persona)
+        except UnmadeError as error:
+            unmade[persona] = error
+    if not listed:
+        async with survey.looked_at_by(Everything()) as sight:
+            listed[EVERYBODY] = await _all_seen(subjects, sight, EVERYBODY)
+    return Looked(survey, subjects, contexts, listed, unmade)
+
+
+async def _all_seen(subjects: Sequence[Subject], sight: Sight, persona: str) -> list[tuple[Subject, Tool]]:
+    return [each for subject in subjects if (each := await _seen(subject, sight, persona))]
 
 
 async def _seen(subject: Subject, sight: Sight, persona: str) -> tuple[Subject, Tool] | None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
-from fastmcp_authz.survey.checks.asking import unanswered_by_all, unanswered_by_some
+from fastmcp_authz.survey.checks.asking import unanswered_by_all, unanswered_by_some, unmade
 from fastmcp_authz.survey.checks.defaults import default_differs
 from fastmcp_authz.survey.checks.finding import Found
 from fastmcp_authz.survey.checks.gating import plain, unprotected, without_gate
@@ -30,6 +30,7 @@ RULES: Final[Sequence[Rule]] = (
     # 1: what contexts are asked
     Rule("AZ101", "a predicate that no context answers", unanswered_by_all),
     Rule("AZ102", "a predicate that only some contexts answer", unanswered_by_some),
+    Rule("AZ103", "a persona that cannot be made", unmade),
     # 2: who has what
     Rule("AZ201", "a tool without any gate", without_gate),
     Rule("AZ202", "a plain tool beside Authz", plain),
