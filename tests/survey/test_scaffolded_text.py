@@ -89,7 +89,6 @@ def test_notes_that_say_the_same_are_one() -> None:
         ),
         ("Do.\n\n:param a: One\n    more.\n:returns: It.", "Do.\n\n:returns: It."),
         (":param a: One.", ""),
-        ("Do.\n\nArgs:\n    a: One.\n\nArguments that follow:\n    b", "Do."),
         ("Do\x07.\n\nNo arguments.", "Do .\n\nNo arguments."),
     ],
 )
