@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from difflib import get_close_matches
 from pathlib import Path
 
 from fastmcp_authz.commands.loading import CannotRunError
-from fastmcp_authz.errors import listed
+from fastmcp_authz.errors import listed, near_names
 from fastmcp_authz.survey.places import Place
 from fastmcp_authz.survey.survey import Survey, SurveyedTool
 
@@ -28,7 +27,7 @@ def the_tool(survey: Survey, name: str) -> SurveyedTool:
 def nearest(name: str, known: Sequence[str]) -> str:
     """What to write instead: the names that are nearest, or all of them where none is near."""
     last = [each for each in known if each.rpartition(".")[2] == name]  # `email` for `applicants[].email`
-    near = last or get_close_matches(name, known, n=3)
+    near = last or near_names(name, known, most=3)
     if near:
         return f"Did you mean {' or '.join(near)}?"
     return f"There are: {listed(known)}." if known else "There are none."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -12,6 +11,7 @@ from rich.text import Text
 from fastmcp_authz.commands.loading import AsJson, CannotRunError, ServerSpec, ToolName, load_server
 from fastmcp_authz.commands.noting import looked_through
 from fastmcp_authz.commands.terminal import FINE, console, print_json
+from fastmcp_authz.errors import near_names
 from fastmcp_authz.survey.lines import visible
 from fastmcp_authz.survey.proposing.layout import alias_lines
 from fastmcp_authz.survey.scaffolding import DECORATOR, Scaffold, Scaffolding, scaffolding
@@ -48,7 +48,7 @@ def _only(made: Scaffolding, tool: str) -> Scaffolding:
     """
     names = [*(each.tool for each in made.scaffolds), *made.decorated, *made.skipped]
     if tool not in names:
-        near = difflib.get_close_matches(tool, names, n=3) or sorted(names)[:10]
+        near = near_names(tool, names, most=3) or sorted(names)[:10]
         raise CannotRunError(f"There is no tool {tool!r}. Near are: {', '.join(near) or 'none at all'}.")
     return replace(
         made,

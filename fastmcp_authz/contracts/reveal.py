@@ -168,7 +168,7 @@ class Revealer:
             return None
         same = inner is each.shape and not each.guards
         seen = each if same else Field(each.name, inner, each.required, (), each.depends_on)
-        if self._still is not None and id(each.shape) in self._still.shapes and not each.depends_on:
+        if self._still is not None and id(each.shape) in self._still.shapes:
             self._still.fields[self._keep_null][id(each)] = seen
         return seen
 

@@ -27,7 +27,7 @@ class Still:
     seen: tuple[dict[int, Shape], dict[int, Shape]] = field(default_factory=lambda: ({}, {}), repr=False)
     """What everybody sees of such a shape: without the nulls that were not asked for, and with them."""
     fields: tuple[dict[int, Field], dict[int, Field]] = field(default_factory=lambda: ({}, {}), repr=False)
-    """What those see who see it of a field of such a shape, unless it depends on another field."""
+    """What those see who see it of a field of such a shape, whatever they see of the fields that it depends on."""
     results: dict[int, Shape] = field(default_factory=dict[int, Shape], repr=False)
     """All that is in `seen`, by its own identity."""
     written: dict[int, dict[str, Any]] = field(default_factory=dict[int, dict[str, Any]], repr=False)

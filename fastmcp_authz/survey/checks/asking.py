@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterator
 from functools import partial
 
 from fastmcp_authz.callers.predicates import Predicate
 from fastmcp_authz.callers.scope import Authority
+from fastmcp_authz.errors import near_names
 from fastmcp_authz.survey.checks.finding import Found, Spot, callable_spot
 from fastmcp_authz.survey.checks.looked import Looked, Subject
 from fastmcp_authz.survey.checks.words import quoted, written, written_gate
@@ -32,7 +32,7 @@ def unanswered_by_all(looked: Looked) -> Iterator[Found]:
                     also,
                 )
             else:
-                near = difflib.get_close_matches(name, list(methods), n=2)
+                near = near_names(name, methods, most=2)
                 if name == "can":
                     near = ["requires"]
                 meant = f"Did you mean {quoted((f'@{each}' for each in near), 'or')}? Else define" if near else "Define"
